@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -23,10 +24,9 @@ void wakeup_fini(struct wakeup *wakeup)
 
 void wakeup_prepare(struct wakeup *wakeup)
 {
-    /* pairs with the exchange in wakeup_signal: either the signaller sees "asleep", or the owner,
-     * who looks again after this, sees the work */
-    atomic_store_explicit(&wakeup->asleep, true, memory_order_seq_cst);
-    atomic_thread_fence(memory_order_seq_cst);
+    /* Both sides exchange the same flag: if this comes first, the signaller sees "asleep"; if the
+     * signaller comes first, this acquires what it published, and the owner's second look finds it. */
+    atomic_exchange_explicit(&wakeup->asleep, true, memory_order_acq_rel);
 }
 
 void wakeup_cancel(struct wakeup *wakeup)
@@ -49,9 +49,7 @@ void wakeup_wait(struct wakeup *wakeup, int timeout_ms)
 
 void wakeup_signal(struct wakeup *wakeup)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in wakeup_prepare */
-    if (atomic_load_explicit(&wakeup->asleep, memory_order_relaxed) &&
-        atomic_exchange_explicit(&wakeup->asleep, false, memory_order_acq_rel)) {
+    if (atomic_exchange_explicit(&wakeup->asleep, false, memory_order_acq_rel)) {
         wakeup_post(wakeup);
     }
 }
