@@ -36,6 +36,7 @@ struct source_partition {
 struct source_commit {
     void *handle;
     int64_t position; /* next offset to read after a restart */
+    uint64_t tag;     /* the engine's own; comes back unread in the COMMITTED event */
     bool refused;     /* in the COMMITTED event: this one did not pass */
 };
 
