@@ -1,0 +1,501 @@
+#include "commit/commit_window.h"
+
+#include <assert.h>
+
+#include "base/check.h"
+#include "base/memory.h"
+
+enum { CAPACITY_MIN = 2, CAPACITY_MAX = 1 << 20 };
+
+struct commit_window {
+    IMMUTABLE struct slot *slots; /* ring of `mask` + 1 */
+    IMMUTABLE uint64_t mask;
+    IMMUTABLE size_t bytes_max;
+    IMMUTABLE uint32_t epoch;
+    IMMUTABLE enum processing_emit emit;
+    uint32_t generation;
+    bool held;
+    uint64_t head;          /* sequence of the oldest slot in use */
+    uint64_t tail;          /* sequence of the next slot to admit */
+    uint64_t retire_next;   /* emit=input: sequence of the next slot to retire */
+    struct slot *done_first; /* emit=completion: slots to retire, in order of completion */
+    struct slot *done_last;
+    size_t bytes;
+    uint32_t outstanding;
+    uint64_t undelivered;
+    int64_t last_offset; /* of the last admitted slot; -1 before */
+    int64_t commit_pos;
+    int64_t committed_pos;
+    struct commit_window_counts counts;
+    /* workers read it before each record */
+    _Alignas(CACHE_LINE) ATOMIC(poll_thread, worker_thread) _Atomic uint8_t mode;
+};
+
+static_assert(sizeof(struct slot) <= 4 * CACHE_LINE, "a slot stays small: windows have many");
+static_assert(offsetof(struct slot, work) == 0, "a work is the head of its slot");
+
+static struct slot *slot_at(const struct commit_window *win, uint64_t sequence);
+static void set_state(struct slot *slot, enum slot_state state);
+static enum slot_state get_state(const struct slot *slot);
+static struct slot *find_current(struct commit_window *win, uint32_t epoch, uint64_t sequence);
+static void settle(struct slot *slot);
+static void free_head(struct commit_window *win, struct record *rec);
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+struct commit_window *commit_window_create(const struct commit_window_options *options)
+{
+    CHECK(options->capacity >= CAPACITY_MIN);
+    CHECK(options->capacity <= CAPACITY_MAX);
+    CHECK((options->capacity & (options->capacity - 1)) == 0);
+    CHECK(options->bytes_max > 0);
+    struct commit_window *win = memory_alloc_aligned(sizeof *win);
+    win->slots = memory_alloc_aligned(options->capacity * sizeof *win->slots);
+    win->mask = options->capacity - 1;
+    win->bytes_max = options->bytes_max;
+    win->epoch = options->epoch;
+    win->emit = options->emit;
+    win->generation = options->generation;
+    win->last_offset = -1;
+    win->commit_pos = POSITION_NONE;
+    win->committed_pos = POSITION_NONE;
+    atomic_init(&win->mode, WINDOW_RUN);
+    for (uint32_t i = 0; i < options->capacity; i++) {
+        win->slots[i].window = win;
+        win->slots[i].epoch = options->epoch;
+        effects_init(&win->slots[i].work.effects);
+    }
+    return win;
+}
+
+void commit_window_destroy(struct commit_window *win)
+{
+    if (win == NULL) {
+        return;
+    }
+    CHECK(win->head == win->tail);
+    CHECK(win->outstanding == 0);
+    for (uint64_t i = 0; i <= win->mask; i++) {
+        effects_fini(&win->slots[i].work.effects);
+    }
+    memory_free(win->slots);
+    memory_free(win);
+}
+
+/* --- the way of a record ------------------------------------------------------------------- */
+
+bool commit_window_regressed(const struct commit_window *win, int64_t offset)
+{
+    return offset <= win->last_offset;
+}
+
+struct slot *commit_window_admit(struct commit_window *win, const struct record *rec,
+                                 uint16_t virtual_key)
+{
+    if (win->held || commit_window_mode(win) != WINDOW_RUN) {
+        return NULL;
+    }
+    CHECK(rec->offset > win->last_offset);
+    CHECK(virtual_key < VIRTUAL_KEYS || virtual_key == NO_KEY);
+    struct slot *slot = slot_at(win, win->tail);
+    DCHECK(get_state(slot) == SLOT_FREE);
+    DCHECK(slot->work.effects.count == 0);
+    slot->work.rec = *rec;
+    slot->work.outcome = OUTCOME_NONE;
+    slot->work.reason = NULL;
+    slot->sequence = win->tail;
+    slot->virtual_key = virtual_key;
+    slot->generation = win->generation;
+    slot->attempt = 0;
+    slot->unacked = 0;
+    slot->undeliverable = false;
+    slot->outstanding = true;
+    slot->mailbox = NULL;
+    slot->next = NULL;
+    set_state(slot, SLOT_ADMITTED);
+    if (win->head == win->tail) {
+        win->commit_pos = rec->offset;
+    }
+    win->tail++;
+    win->outstanding++;
+    win->counts.admitted++;
+    win->last_offset = rec->offset;
+    win->bytes += record_bytes(rec);
+    win->held = win->tail - win->head > win->mask || win->bytes >= win->bytes_max;
+    return slot;
+}
+
+bool slot_begin(struct slot *slot, uint16_t worker)
+{
+    DCHECK(get_state(slot) == SLOT_ADMITTED);
+    if (commit_window_mode(slot->window) != WINDOW_RUN) {
+        slot->work.outcome = OUTCOME_UNRUN;
+        return false;
+    }
+    slot->holder = worker;
+    slot->work.outcome = OUTCOME_NONE;
+    set_state(slot, SLOT_BEGUN);
+    return true;
+}
+
+void slot_finish(struct slot *slot)
+{
+    CHECK(get_state(slot) == SLOT_BEGUN);
+    CHECK(slot->work.outcome == OUTCOME_DONE || slot->work.outcome == OUTCOME_FAILED);
+    set_state(slot, SLOT_COMPLETED);
+}
+
+struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, uint64_t sequence,
+                                    uint16_t attempt)
+{
+    struct slot *slot = find_current(win, epoch, sequence);
+    if (slot == NULL || !slot->outstanding || slot->attempt != attempt) {
+        win->counts.late++;
+        return NULL;
+    }
+    slot->outstanding = false;
+    CHECK(win->outstanding > 0);
+    win->outstanding--;
+    if (commit_window_mode(win) == WINDOW_DEAD) {
+        win->counts.late++;
+        return NULL;
+    }
+    if (slot->work.outcome == OUTCOME_UNRUN) {
+        DCHECK(get_state(slot) == SLOT_ADMITTED);
+        return slot;
+    }
+    CHECK(get_state(slot) == SLOT_COMPLETED);
+    if (slot->work.outcome == OUTCOME_DONE && win->emit == EMIT_COMPLETION) {
+        slot->next = NULL;
+        if (win->done_last) {
+            win->done_last->next = slot;
+        } else {
+            win->done_first = slot;
+        }
+        win->done_last = slot;
+    }
+    slot->unsent = slot->work.effects.first;
+    return slot;
+}
+
+struct slot *commit_window_next_retirable(struct commit_window *win)
+{
+    if (commit_window_mode(win) == WINDOW_DEAD) {
+        return NULL;
+    }
+    if (win->emit == EMIT_COMPLETION) {
+        return win->done_first;
+    }
+    if (win->retire_next == win->tail) {
+        return NULL;
+    }
+    struct slot *slot = slot_at(win, win->retire_next);
+    bool ready = !slot->outstanding && slot->work.outcome == OUTCOME_DONE;
+    return ready ? slot : NULL;
+}
+
+void commit_window_sent(struct commit_window *win, struct slot *slot)
+{
+    CHECK(slot->unsent != NULL);
+    slot->unsent = slot->unsent->next;
+    slot->unacked++;
+    win->undelivered++;
+}
+
+void commit_window_retire(struct commit_window *win, struct slot *slot)
+{
+    CHECK(slot == commit_window_next_retirable(win));
+    CHECK(slot->unsent == NULL);
+    CHECK(get_state(slot) == SLOT_COMPLETED);
+    if (win->emit == EMIT_COMPLETION) {
+        win->done_first = slot->next;
+        if (win->done_first == NULL) {
+            win->done_last = NULL;
+        }
+        slot->next = NULL;
+    } else {
+        win->retire_next++;
+    }
+    win->counts.retired++;
+    set_state(slot, SLOT_RETIRED);
+    settle(slot);
+}
+
+struct slot *commit_window_ack(struct commit_window *win, uint32_t epoch, uint64_t sequence,
+                               bool failed)
+{
+    struct slot *slot = find_current(win, epoch, sequence);
+    if (slot == NULL || slot->unacked == 0) {
+        win->counts.late++;
+        return NULL;
+    }
+    slot->unacked--;
+    CHECK(win->undelivered > 0);
+    win->undelivered--;
+    if (commit_window_mode(win) == WINDOW_DEAD) {
+        win->counts.late++;
+        return NULL;
+    }
+    slot->undeliverable = slot->undeliverable || failed;
+    settle(slot);
+    return slot;
+}
+
+/* RETIRED -> ACKED as soon as every emission has its good report. */
+static void settle(struct slot *slot)
+{
+    if (slot->unacked == 0 && !slot->undeliverable && get_state(slot) == SLOT_RETIRED) {
+        set_state(slot, SLOT_ACKED);
+    }
+}
+
+bool commit_window_take_acked(struct commit_window *win, struct record *rec)
+{
+    if (win->head == win->tail) {
+        return false;
+    }
+    struct slot *slot = slot_at(win, win->head);
+    if (slot->outstanding || get_state(slot) != SLOT_ACKED) {
+        return false;
+    }
+    if (commit_window_mode(win) == WINDOW_DEAD) {
+        return false;
+    }
+    free_head(win, rec);
+    bool empty = win->head == win->tail;
+    int64_t next = empty ? win->last_offset + 1 : slot_at(win, win->head)->work.rec.offset;
+    CHECK(next > win->commit_pos);
+    win->commit_pos = next;
+    if ((win->tail - win->head) * 4 < (win->mask + 1) * 3 && win->bytes * 4 < win->bytes_max * 3) {
+        win->held = false;
+    }
+    return true;
+}
+
+bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
+{
+    CHECK(commit_window_mode(win) == WINDOW_DEAD);
+    CHECK(win->outstanding == 0);
+    CHECK(win->undelivered == 0);
+    if (win->head == win->tail) {
+        return false;
+    }
+    free_head(win, rec);
+    return true;
+}
+
+static void free_head(struct commit_window *win, struct record *rec)
+{
+    struct slot *slot = slot_at(win, win->head);
+    *rec = slot->work.rec;
+    CHECK(win->bytes >= record_bytes(rec));
+    win->bytes -= record_bytes(rec);
+    effects_clear(&slot->work.effects);
+    slot->work.reason = NULL;
+    set_state(slot, SLOT_FREE);
+    win->head++;
+    win->counts.freed++;
+}
+
+/* --- modes and commits --------------------------------------------------------------------- */
+
+void commit_window_set_mode(struct commit_window *win, enum window_mode mode)
+{
+    CHECK(mode >= commit_window_mode(win));
+    /* release is not needed: a worker that reads the old mode begins one more record, no harm */
+    atomic_store_explicit(&win->mode, (uint8_t)mode, memory_order_relaxed);
+}
+
+void commit_window_committed(struct commit_window *win, int64_t position)
+{
+    CHECK(position <= win->commit_pos);
+    if (position > win->committed_pos) {
+        win->committed_pos = position;
+    }
+}
+
+/* --- queries ------------------------------------------------------------------------------- */
+
+uint32_t commit_window_epoch(const struct commit_window *win)
+{
+    return win->epoch;
+}
+
+enum window_mode commit_window_mode(const struct commit_window *win)
+{
+    return (enum window_mode)atomic_load_explicit(&win->mode, memory_order_relaxed);
+}
+
+int64_t commit_window_commit_pos(const struct commit_window *win)
+{
+    return win->commit_pos;
+}
+
+int64_t commit_window_committed_pos(const struct commit_window *win)
+{
+    return win->committed_pos;
+}
+
+bool commit_window_is_dirty(const struct commit_window *win)
+{
+    return win->counts.freed > 0 && win->commit_pos > win->committed_pos;
+}
+
+bool commit_window_is_held(const struct commit_window *win)
+{
+    return win->held;
+}
+
+uint32_t commit_window_room(const struct commit_window *win)
+{
+    return win->held ? 0 : (uint32_t)(win->mask + 1 - (win->tail - win->head));
+}
+
+uint32_t commit_window_used(const struct commit_window *win)
+{
+    return (uint32_t)(win->tail - win->head);
+}
+
+uint32_t commit_window_capacity(const struct commit_window *win)
+{
+    return (uint32_t)(win->mask + 1);
+}
+
+size_t commit_window_bytes(const struct commit_window *win)
+{
+    return win->bytes;
+}
+
+uint32_t commit_window_outstanding(const struct commit_window *win)
+{
+    return win->outstanding;
+}
+
+uint64_t commit_window_undelivered(const struct commit_window *win)
+{
+    return win->undelivered;
+}
+
+bool commit_window_is_quiet(struct commit_window *win)
+{
+    return win->outstanding == 0 && win->undelivered == 0 &&
+           commit_window_next_retirable(win) == NULL;
+}
+
+const struct slot *commit_window_head(const struct commit_window *win)
+{
+    return win->head == win->tail ? NULL : slot_at(win, win->head);
+}
+
+struct commit_window_counts commit_window_counts(const struct commit_window *win)
+{
+    return win->counts;
+}
+
+static struct slot *slot_at(const struct commit_window *win, uint64_t sequence)
+{
+    return &win->slots[sequence & win->mask];
+}
+
+static void set_state(struct slot *slot, enum slot_state state)
+{
+    atomic_store_explicit(&slot->state, (uint8_t)state, memory_order_relaxed);
+}
+
+static enum slot_state get_state(const struct slot *slot)
+{
+    return (enum slot_state)atomic_load_explicit(&slot->state, memory_order_relaxed);
+}
+
+static struct slot *find_current(struct commit_window *win, uint32_t epoch, uint64_t sequence)
+{
+    bool current = epoch == win->epoch && sequence >= win->head && sequence < win->tail;
+    return current ? slot_at(win, sequence) : NULL;
+}
+
+/* --- the invariants, executed -------------------------------------------------------------- */
+
+struct tally {
+    size_t bytes;
+    uint32_t outstanding;
+    uint64_t undelivered;
+};
+
+/* What must hold of one slot in use, whoever holds it. */
+static void check_slot(const struct commit_window *win, uint64_t sequence, struct tally *tally)
+{
+    const struct slot *slot = slot_at(win, sequence);
+    enum slot_state state = get_state(slot);
+    CHECK(slot->sequence == sequence);
+    CHECK(slot->epoch == win->epoch);
+    CHECK(state != SLOT_FREE); /* I4 */
+    if (sequence > win->head) {
+        CHECK(slot->work.rec.offset > slot_at(win, sequence - 1)->work.rec.offset);
+    }
+    if (!slot->outstanding) {
+        CHECK(state != SLOT_BEGUN);
+        CHECK(state != SLOT_ACKED || slot->work.outcome == OUTCOME_DONE); /* I10 */
+        CHECK(state != SLOT_ACKED || slot->unacked == 0);
+        CHECK(state != SLOT_ACKED || !slot->undeliverable);
+        bool gone = state == SLOT_RETIRED || state == SLOT_ACKED;
+        CHECK(win->emit != EMIT_INPUT || gone == (sequence < win->retire_next)); /* I6 */
+    }
+    tally->bytes += record_bytes(&slot->work.rec);
+    tally->outstanding += slot->outstanding;
+    tally->undelivered += slot->unacked;
+}
+
+/* I5, quadratic; only while no other thread runs. */
+static void check_keys(const struct commit_window *win)
+{
+    for (uint64_t later = win->head; later < win->tail; later++) {
+        const struct slot *slot = slot_at(win, later);
+        if (get_state(slot) != SLOT_BEGUN || slot->virtual_key == NO_KEY) {
+            continue;
+        }
+        for (uint64_t earlier = win->head; earlier < later; earlier++) {
+            const struct slot *other = slot_at(win, earlier);
+            if (other->virtual_key != slot->virtual_key) {
+                continue;
+            }
+            enum slot_state state = get_state(other);
+            bool terminal = state >= SLOT_COMPLETED && state != SLOT_WAITING;
+            CHECK(terminal || (state == SLOT_BEGUN && other->holder == slot->holder));
+        }
+    }
+}
+
+void commit_window_check(const struct commit_window *win, bool exact)
+{
+    uint64_t used = win->tail - win->head;
+    CHECK(used <= win->mask + 1); /* I3 */
+    CHECK(win->counts.admitted == win->tail);
+    CHECK(win->counts.freed == win->head);
+    struct tally tally = {0};
+    for (uint64_t sequence = win->head; sequence < win->tail; sequence++) {
+        check_slot(win, sequence, &tally);
+    }
+    CHECK(tally.bytes == win->bytes);
+    CHECK(tally.outstanding == win->outstanding);
+    CHECK(tally.undelivered == win->undelivered);
+    if (used > 0) {
+        const struct slot *last = slot_at(win, win->tail - 1);
+        CHECK(last->work.rec.offset == win->last_offset);
+        CHECK(win->bytes - record_bytes(&last->work.rec) < win->bytes_max); /* I3 */
+    }
+    bool full = used == win->mask + 1 || win->bytes >= win->bytes_max;
+    bool low = used * 4 < (win->mask + 1) * 3 && win->bytes * 4 < win->bytes_max * 3;
+    if (commit_window_mode(win) != WINDOW_DEAD) {
+        int64_t expected = used ? slot_at(win, win->head)->work.rec.offset : win->last_offset + 1;
+        CHECK(win->commit_pos == POSITION_NONE || win->commit_pos == expected); /* I1 */
+        CHECK(!full || win->held);
+        CHECK(!low || !win->held);
+    }
+    CHECK(win->committed_pos <= win->commit_pos); /* I2 */
+    if (win->emit == EMIT_INPUT) {
+        CHECK(win->retire_next >= win->head && win->retire_next <= win->tail);
+    }
+    if (exact) {
+        check_keys(win);
+    }
+}
