@@ -1,0 +1,98 @@
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/byte_buffer.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log_line.h"
+
+enum { FULL_WAIT_MS = 100 };
+
+/* The log sink of the process: with the signal flag the only mutable global (ARCHITECTURE.md). */
+struct log_sink {
+    pthread_mutex_t lock; /* held for the write of one line */
+    atomic_int level;
+    atomic_int fd;
+    atomic_int format;
+};
+
+static struct log_sink sink = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .level = LOG_LEVEL_INFO,
+    .fd = STDERR_FILENO,
+    .format = LOG_FORMAT_AUTO,
+};
+
+static enum log_format chosen_format(void);
+static void write_line(const char *data, size_t size);
+
+void log_open(int fd, enum log_level level, enum log_format format)
+{
+    CHECK(fd >= 0);
+    CHECK(format <= LOG_FORMAT_JSON);
+    atomic_store(&sink.fd, fd);
+    atomic_store(&sink.format, (int)format);
+    log_set_level(level);
+}
+
+void log_set_level(enum log_level level)
+{
+    CHECK(level <= LOG_LEVEL_DEBUG);
+    atomic_store(&sink.level, (int)level);
+}
+
+bool log_enabled(enum log_level level)
+{
+    return (int)level <= atomic_load_explicit(&sink.level, memory_order_relaxed);
+}
+
+void log_write(enum log_level level, const char *message, const struct log_field *fields)
+{
+    struct clock_source clock = clock_system();
+    struct log_line line = {
+        .wall_ms = clock_wall_ms(&clock), .level = level, .message = message, .fields = fields};
+    struct byte_buffer out;
+    byte_buffer_init(&out);
+    log_line_print(&line, chosen_format(), &out);
+    pthread_mutex_lock(&sink.lock);
+    write_line(out.data, out.size);
+    pthread_mutex_unlock(&sink.lock);
+    byte_buffer_fini(&out);
+}
+
+static enum log_format chosen_format(void)
+{
+    enum log_format format = (enum log_format)atomic_load(&sink.format);
+    if (format != LOG_FORMAT_AUTO) {
+        return format;
+    }
+    return isatty(atomic_load(&sink.fd)) ? LOG_FORMAT_TEXT : LOG_FORMAT_LOGFMT;
+}
+
+/* One write; the loop goes on only where the system took a part of the line. A reader that lets a
+ * non-blocking descriptor stay full loses lines rather than stopping the engine. */
+static void write_line(const char *data, size_t size)
+{
+    DCHECK(size > 0);
+    DCHECK(data[size - 1] == '\n');
+    int fd = atomic_load(&sink.fd);
+    while (size > 0) {
+        ssize_t written = write(fd, data, size);
+        if (written > 0) {
+            data += written;
+            size -= (size_t)written;
+        } else if (written < 0 && errno == EAGAIN) {
+            struct pollfd waiting = {.fd = fd, .events = POLLOUT};
+            if (poll(&waiting, 1, FULL_WAIT_MS) <= 0) {
+                return;
+            }
+        } else if (written == 0 || errno != EINTR) {
+            return;
+        }
+    }
+}
