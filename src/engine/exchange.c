@@ -1,0 +1,331 @@
+#include "engine/exchange.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/check.h"
+#include "base/lock.h"
+#include "base/memory.h"
+#include "base/spsc_ring.h"
+
+enum { RING_SIZE = 4096 };
+
+/* A list of slots through their `next`. */
+struct slot_list {
+    struct slot *first;
+    struct slot *last;
+    size_t count;
+};
+
+struct exchange {
+    unsigned workers;                        /* constant */
+    struct wakeup *poll;                     /* constant */
+    struct slot_list collected OWNED_BY(poll_thread); /* K > 1: done, on their way out */
+
+    /* K = 1 */
+    struct spsc_ring *to_worker;
+    struct spsc_ring *to_poll;
+    size_t in_flight OWNED_BY(poll_thread); /* submitted and not collected: bounds both rings */
+    struct wakeup worker;
+    atomic_bool closed;
+
+    /* K > 1; all under the lock */
+    struct lock lock;
+    struct condition work;
+    unsigned waiting;
+    bool ending;
+    struct slot_list ready; /* first slots of ready mailboxes, and slots without one */
+    struct slot_list done;
+};
+
+static void list_append(struct slot_list *list, struct slot *slot);
+static struct slot *list_take_first(struct slot_list *list);
+static void rings_submit(struct exchange *x, struct slot *const *slots, size_t count)
+    ON_THREAD(poll_thread);
+static void boxes_submit(struct exchange *x, struct slot *const *slots, size_t count);
+static size_t boxes_collect(struct exchange *x, struct slot **slots, size_t max)
+    ON_THREAD(poll_thread);
+static size_t boxes_take(struct exchange *x, struct slot **batch, size_t max);
+static void boxes_give(struct exchange *x, struct slot *const *batch, size_t count);
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+struct exchange *exchange_create(unsigned workers, struct wakeup *poll)
+{
+    CHECK(workers >= 1);
+    CHECK(poll != NULL);
+    struct exchange *x = memory_alloc_aligned(sizeof *x);
+    x->workers = workers;
+    x->poll = poll;
+    atomic_init(&x->closed, false);
+    lock_init(&x->lock);
+    condition_init(&x->work);
+    wakeup_init(&x->worker);
+    if (workers == 1) {
+        x->to_worker = spsc_ring_create(RING_SIZE);
+        x->to_poll = spsc_ring_create(RING_SIZE);
+    }
+    return x;
+}
+
+void exchange_destroy(struct exchange *x)
+{
+    if (x == NULL) {
+        return;
+    }
+    spsc_ring_destroy(x->to_worker);
+    spsc_ring_destroy(x->to_poll);
+    wakeup_fini(&x->worker);
+    condition_fini(&x->work);
+    lock_fini(&x->lock);
+    memory_free(x);
+}
+
+bool exchange_has_mailboxes(const struct exchange *x)
+{
+    return x->workers > 1;
+}
+
+/* --- poll thread --------------------------------------------------------------------------- */
+
+size_t exchange_room(const struct exchange *x)
+{
+    return x->workers > 1 ? SIZE_MAX : RING_SIZE - x->in_flight;
+}
+
+void exchange_submit(struct exchange *x, struct slot *const *slots, size_t count)
+{
+    CHECK(count <= exchange_room(x));
+    if (count == 0) {
+        return;
+    }
+    if (x->workers > 1) {
+        boxes_submit(x, slots, count);
+    } else {
+        rings_submit(x, slots, count);
+    }
+}
+
+static void rings_submit(struct exchange *x, struct slot *const *slots, size_t count)
+{
+    size_t pushed = spsc_ring_push(x->to_worker, (void *const *)slots, count);
+    CHECK(pushed == count);
+    x->in_flight += count;
+    wakeup_signal(&x->worker);
+}
+
+size_t exchange_collect(struct exchange *x, struct slot **slots, size_t max)
+{
+    if (x->workers > 1) {
+        return boxes_collect(x, slots, max);
+    }
+    size_t count = spsc_ring_pop(x->to_poll, (void **)slots, max);
+    CHECK(count <= x->in_flight);
+    x->in_flight -= count;
+    return count;
+}
+
+/* --- workers ------------------------------------------------------------------------------- */
+
+size_t exchange_take(struct exchange *x, struct slot **batch, size_t max)
+{
+    CHECK(max > 0);
+    return x->workers > 1 ? boxes_take(x, batch, max)
+                          : spsc_ring_pop(x->to_worker, (void **)batch, max);
+}
+
+void exchange_give(struct exchange *x, struct slot *const *batch, size_t count)
+{
+    if (x->workers > 1) {
+        boxes_give(x, batch, count);
+    } else {
+        size_t pushed = spsc_ring_push(x->to_poll, (void *const *)batch, count);
+        CHECK(pushed == count);
+    }
+    wakeup_signal(x->poll);
+}
+
+static bool rings_wait(struct exchange *x)
+{
+    wakeup_prepare(&x->worker);
+    if (!spsc_ring_is_empty(x->to_worker)) {
+        wakeup_cancel(&x->worker);
+        return true;
+    }
+    if (atomic_load_explicit(&x->closed, memory_order_acquire)) {
+        wakeup_cancel(&x->worker);
+        return false;
+    }
+    wakeup_wait(&x->worker, -1);
+    return true;
+}
+
+bool exchange_wait(struct exchange *x)
+{
+    if (x->workers == 1) {
+        return rings_wait(x);
+    }
+    lock_acquire(&x->lock);
+    while (x->ready.count == 0 && !x->ending) {
+        x->waiting++;
+        condition_wait(&x->work, &x->lock);
+        x->waiting--;
+    }
+    bool more = x->ready.count > 0;
+    lock_release(&x->lock);
+    return more;
+}
+
+void exchange_close(struct exchange *x)
+{
+    atomic_store_explicit(&x->closed, true, memory_order_release);
+    wakeup_post(&x->worker);
+    lock_acquire(&x->lock);
+    x->ending = true;
+    condition_broadcast(&x->work);
+    lock_release(&x->lock);
+}
+
+/* --- K > 1: mailboxes ---------------------------------------------------------------------- */
+
+/* The mailbox has slots and no holder: its first slot stands for it in the ready list. The slot's link
+ * then belongs to that list, so the second slot is remembered by the mailbox. */
+static void make_ready(struct exchange *x, struct mailbox *box) REQUIRES(x->lock)
+{
+    DCHECK(!box->listed);
+    DCHECK(!box->held);
+    box->listed = true;
+    struct slot *slot = box->first;
+    box->first = slot->next;
+    if (box->first == NULL) {
+        box->last = NULL;
+    }
+    list_append(&x->ready, slot);
+}
+
+static void post(struct exchange *x, struct slot *slot) REQUIRES(x->lock)
+{
+    struct mailbox *box = slot->mailbox;
+    if (box == NULL) {
+        list_append(&x->ready, slot);
+        return;
+    }
+    slot->next = NULL;
+    if (box->last) {
+        box->last->next = slot;
+    } else {
+        box->first = slot;
+    }
+    box->last = slot;
+    if (!box->listed && !box->held) {
+        make_ready(x, box);
+    }
+}
+
+static void wake(struct exchange *x, size_t news) REQUIRES(x->lock)
+{
+    size_t sleepers = news < x->waiting ? news : x->waiting;
+    for (size_t i = 0; i < sleepers; i++) {
+        condition_signal(&x->work);
+    }
+}
+
+static void boxes_submit(struct exchange *x, struct slot *const *slots, size_t count)
+{
+    lock_acquire(&x->lock);
+    size_t before = x->ready.count;
+    for (size_t i = 0; i < count; i++) {
+        post(x, slots[i]);
+    }
+    wake(x, x->ready.count - before);
+    lock_release(&x->lock);
+}
+
+static size_t boxes_collect(struct exchange *x, struct slot **slots, size_t max)
+{
+    if (x->collected.count == 0) {
+        lock_acquire(&x->lock);
+        x->collected = x->done;
+        x->done = (struct slot_list){0};
+        lock_release(&x->lock);
+    }
+    size_t count = 0;
+    while (count < max && x->collected.count > 0) {
+        slots[count++] = list_take_first(&x->collected);
+    }
+    return count;
+}
+
+/* A worker takes at most its share of what is ready, so that few keys spread over all workers, and of
+ * one mailbox as much as fits: its records run in sequence anyway. */
+static size_t boxes_take(struct exchange *x, struct slot **batch, size_t max)
+{
+    lock_acquire(&x->lock);
+    size_t share = x->ready.count / x->workers + 1;
+    size_t count = 0;
+    for (size_t entry = 0; entry < share && count < max && x->ready.count > 0; entry++) {
+        struct slot *slot = list_take_first(&x->ready);
+        struct mailbox *box = slot->mailbox;
+        batch[count++] = slot;
+        if (box == NULL) {
+            continue;
+        }
+        box->listed = false;
+        box->held = true;
+        while (count < max && box->first) {
+            slot = box->first;
+            box->first = slot->next;
+            batch[count++] = slot;
+        }
+        if (box->first == NULL) {
+            box->last = NULL;
+        }
+    }
+    lock_release(&x->lock);
+    return count;
+}
+
+static void boxes_give(struct exchange *x, struct slot *const *batch, size_t count)
+{
+    lock_acquire(&x->lock);
+    size_t before = x->ready.count;
+    for (size_t i = 0; i < count; i++) {
+        struct mailbox *box = batch[i]->mailbox;
+        list_append(&x->done, batch[i]);
+        if (box != NULL && box->held) {
+            box->held = false;
+            if (box->first) {
+                make_ready(x, box);
+            }
+        }
+    }
+    wake(x, x->ready.count - before);
+    lock_release(&x->lock);
+}
+
+/* --- lists --------------------------------------------------------------------------------- */
+
+static void list_append(struct slot_list *list, struct slot *slot)
+{
+    slot->next = NULL;
+    if (list->last) {
+        list->last->next = slot;
+    } else {
+        list->first = slot;
+    }
+    list->last = slot;
+    list->count++;
+}
+
+static struct slot *list_take_first(struct slot_list *list)
+{
+    struct slot *slot = list->first;
+    CHECK(slot != NULL);
+    list->first = slot->next;
+    if (list->first == NULL) {
+        list->last = NULL;
+    }
+    list->count--;
+    slot->next = NULL;
+    return slot;
+}
