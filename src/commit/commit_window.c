@@ -284,6 +284,17 @@ bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
     return true;
 }
 
+void commit_window_forget(struct commit_window *win)
+{
+    CHECK(commit_window_mode(win) == WINDOW_DEAD);
+    for (uint64_t sequence = win->head; sequence < win->tail; sequence++) {
+        slot_at(win, sequence)->outstanding = false;
+        slot_at(win, sequence)->unacked = 0;
+    }
+    win->outstanding = 0;
+    win->undelivered = 0;
+}
+
 static void free_head(struct commit_window *win, struct record *rec)
 {
     struct slot *slot = slot_at(win, win->head);

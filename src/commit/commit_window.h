@@ -143,6 +143,8 @@ bool commit_window_take_acked(struct commit_window *win, struct record *rec) ON_
  * frees it. False: none left, the window is empty. */
 bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
     ON_THREAD(poll_thread);
+/* In mode DEAD: all workers and the sink are gone; what was outstanding or undelivered never comes. */
+void commit_window_forget(struct commit_window *win) ON_THREAD(poll_thread);
 
 /* --- modes and commits --------------------------------------------------------------------- */
 

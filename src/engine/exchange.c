@@ -23,8 +23,8 @@ struct exchange {
     struct slot_list collected OWNED_BY(poll_thread); /* K > 1: done, on their way out */
 
     /* K = 1 */
-    struct spsc_ring *to_worker;
-    struct spsc_ring *to_poll;
+    struct spsc_ring to_worker;
+    struct spsc_ring to_poll;
     size_t in_flight OWNED_BY(poll_thread); /* submitted and not collected: bounds both rings */
     struct wakeup worker;
     atomic_bool closed;
@@ -62,8 +62,8 @@ struct exchange *exchange_create(unsigned workers, struct wakeup *poll)
     condition_init(&x->work);
     wakeup_init(&x->worker);
     if (workers == 1) {
-        x->to_worker = spsc_ring_create(RING_SIZE);
-        x->to_poll = spsc_ring_create(RING_SIZE);
+        spsc_ring_init(&x->to_worker, RING_SIZE);
+        spsc_ring_init(&x->to_poll, RING_SIZE);
     }
     return x;
 }
@@ -73,8 +73,10 @@ void exchange_destroy(struct exchange *x)
     if (x == NULL) {
         return;
     }
-    spsc_ring_destroy(x->to_worker);
-    spsc_ring_destroy(x->to_poll);
+    if (x->workers == 1) {
+        spsc_ring_fini(&x->to_worker);
+        spsc_ring_fini(&x->to_poll);
+    }
     wakeup_fini(&x->worker);
     condition_fini(&x->work);
     lock_fini(&x->lock);
@@ -108,7 +110,7 @@ void exchange_submit(struct exchange *x, struct slot *const *slots, size_t count
 
 static void rings_submit(struct exchange *x, struct slot *const *slots, size_t count)
 {
-    size_t pushed = spsc_ring_push(x->to_worker, (void *const *)slots, count);
+    size_t pushed = spsc_ring_push(&x->to_worker, (void *const *)slots, count);
     CHECK(pushed == count);
     x->in_flight += count;
     wakeup_signal(&x->worker);
@@ -119,7 +121,7 @@ size_t exchange_collect(struct exchange *x, struct slot **slots, size_t max)
     if (x->workers > 1) {
         return boxes_collect(x, slots, max);
     }
-    size_t count = spsc_ring_pop(x->to_poll, (void **)slots, max);
+    size_t count = spsc_ring_pop(&x->to_poll, (void **)slots, max);
     CHECK(count <= x->in_flight);
     x->in_flight -= count;
     return count;
@@ -131,7 +133,7 @@ size_t exchange_take(struct exchange *x, struct slot **batch, size_t max)
 {
     CHECK(max > 0);
     return x->workers > 1 ? boxes_take(x, batch, max)
-                          : spsc_ring_pop(x->to_worker, (void **)batch, max);
+                          : spsc_ring_pop(&x->to_worker, (void **)batch, max);
 }
 
 void exchange_give(struct exchange *x, struct slot *const *batch, size_t count)
@@ -139,7 +141,7 @@ void exchange_give(struct exchange *x, struct slot *const *batch, size_t count)
     if (x->workers > 1) {
         boxes_give(x, batch, count);
     } else {
-        size_t pushed = spsc_ring_push(x->to_poll, (void *const *)batch, count);
+        size_t pushed = spsc_ring_push(&x->to_poll, (void *const *)batch, count);
         CHECK(pushed == count);
     }
     wakeup_signal(x->poll);
@@ -148,7 +150,7 @@ void exchange_give(struct exchange *x, struct slot *const *batch, size_t count)
 static bool rings_wait(struct exchange *x)
 {
     wakeup_prepare(&x->worker);
-    if (!spsc_ring_is_empty(x->to_worker)) {
+    if (!spsc_ring_is_empty(&x->to_worker)) {
         wakeup_cancel(&x->worker);
         return true;
     }

@@ -7,6 +7,8 @@
  * The size of a batch follows the time that records take: about a millisecond of work, so that a slow
  * script is spread over the workers and results do not wait for company.
  *
+ *   take (begin) -> run (finish) -> give
+ *
  * Thread: create, start, join, destroy: main thread. turn: the worker.
  * Owns: nothing but its batch. Borrows: exchange, processor, clock, metrics.
  */
@@ -14,6 +16,7 @@
 #define ENGINE_WORKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/clock.h"
 #include "base/thread_role.h"
@@ -29,6 +32,7 @@ struct worker_options {
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
+    size_t batch_max; /* 1 to WORKER_BATCH_MAX; 0: the latter */
 };
 
 struct worker *worker_create(const struct worker_options *options);
@@ -39,7 +43,7 @@ void worker_destroy(struct worker *worker);
 void worker_start(struct worker *worker);
 void worker_join(struct worker *worker);
 
-/* One step: takes a batch; or runs the one at hand; or gives it back. False: nothing to do. */
+/* One step of the three: takes a batch, runs the one at hand, or gives it back. False: nothing to do. */
 bool worker_turn(struct worker *worker) ON_THREAD(worker_thread);
 
 #endif

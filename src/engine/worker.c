@@ -1,0 +1,145 @@
+#include "engine/worker.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+enum {
+    BATCH_FIRST = 16,       /* while the cost of a record is unknown */
+    BATCH_TIME_NS = 1000000 /* work worth a batch */
+};
+
+enum step { STEP_TAKE, STEP_RUN, STEP_GIVE };
+
+struct worker {
+    unsigned index;                 /* constant, and so are the next four */
+    struct exchange *exchange;
+    struct processor *processor;
+    const struct clock_source *clock;
+    size_t batch_max;
+    struct thread thread;
+    enum step step OWNED_BY(worker_thread);
+    int64_t record_ns OWNED_BY(worker_thread); /* moving average of the cost of a record; 0: unknown */
+    size_t count OWNED_BY(worker_thread);
+    size_t run_count OWNED_BY(worker_thread);
+    struct slot *batch[WORKER_BATCH_MAX] OWNED_BY(worker_thread);
+    struct work *run[WORKER_BATCH_MAX] OWNED_BY(worker_thread); /* those of the batch that begin */
+};
+
+static bool take(struct worker *worker) ON_THREAD(worker_thread);
+static void run(struct worker *worker) ON_THREAD(worker_thread);
+static void give(struct worker *worker) ON_THREAD(worker_thread);
+static void loop(void *context);
+
+struct worker *worker_create(const struct worker_options *options)
+{
+    CHECK(options->batch_max <= WORKER_BATCH_MAX);
+    CHECK(options->processor != NULL);
+    struct worker *worker = memory_alloc(sizeof *worker);
+    worker->index = options->index;
+    worker->exchange = options->exchange;
+    worker->processor = options->processor;
+    worker->clock = options->clock;
+    worker->batch_max = options->batch_max ? options->batch_max : WORKER_BATCH_MAX;
+    return worker;
+}
+
+void worker_destroy(struct worker *worker)
+{
+    if (worker == NULL) {
+        return;
+    }
+    CHECK(!worker->thread.running);
+    worker->processor->ops->destroy(worker->processor);
+    memory_free(worker);
+}
+
+void worker_start(struct worker *worker)
+{
+    char name[16];
+    snprintf(name, sizeof name, "worker-%u", worker->index);
+    thread_start(&worker->thread, name, ROLE_WORKER, loop, worker);
+}
+
+void worker_join(struct worker *worker)
+{
+    thread_join(&worker->thread);
+}
+
+static void loop(void *context)
+{
+    struct worker *worker = context;
+    thread_assert_worker();
+    do {
+        while (worker_turn(worker)) {
+        }
+    } while (exchange_wait(worker->exchange));
+    worker->processor->ops->close(worker->processor);
+}
+
+bool worker_turn(struct worker *worker)
+{
+    thread_assert_worker();
+    switch (worker->step) {
+    case STEP_TAKE:
+        return take(worker);
+    case STEP_RUN:
+        run(worker);
+        return true;
+    case STEP_GIVE:
+        give(worker);
+        return true;
+    }
+    return false;
+}
+
+static size_t batch_limit(const struct worker *worker) ON_THREAD(worker_thread)
+{
+    int64_t limit = worker->record_ns ? BATCH_TIME_NS / worker->record_ns : BATCH_FIRST;
+    if (limit < 1) {
+        limit = 1;
+    }
+    return (size_t)limit < worker->batch_max ? (size_t)limit : worker->batch_max;
+}
+
+static bool take(struct worker *worker)
+{
+    worker->count = exchange_take(worker->exchange, worker->batch, batch_limit(worker));
+    worker->run_count = 0;
+    for (size_t i = 0; i < worker->count; i++) {
+        if (slot_begin(worker->batch[i], (uint16_t)worker->index)) {
+            worker->run[worker->run_count++] = &worker->batch[i]->work;
+        }
+    }
+    worker->step = worker->count ? STEP_RUN : STEP_TAKE;
+    return worker->count > 0;
+}
+
+static void run(struct worker *worker)
+{
+    if (worker->run_count > 0) {
+        int64_t before = clock_ns(worker->clock);
+        worker->processor->ops->run(worker->processor, worker->run, worker->run_count);
+        int64_t cost = (clock_ns(worker->clock) - before) / (int64_t)worker->run_count + 1;
+        /* up at once, down slowly: one slow record is enough to spread the next ones */
+        bool slower = cost > worker->record_ns;
+        worker->record_ns += (cost - worker->record_ns) / (slower ? 2 : 8);
+        if (worker->record_ns < 1) {
+            worker->record_ns = 1;
+        }
+    }
+    for (size_t i = 0; i < worker->run_count; i++) {
+        slot_finish((struct slot *)worker->run[i]);
+    }
+    worker->step = STEP_GIVE;
+}
+
+static void give(struct worker *worker)
+{
+    exchange_give(worker->exchange, worker->batch, worker->count);
+    worker->count = 0;
+    worker->step = STEP_TAKE;
+}
