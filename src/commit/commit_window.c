@@ -13,6 +13,7 @@ struct commit_window {
     IMMUTABLE size_t bytes_max;
     IMMUTABLE uint32_t epoch;
     IMMUTABLE enum processing_emit emit;
+    IMMUTABLE void *owner;
     uint32_t generation;
     bool held;
     uint64_t head;          /* sequence of the oldest slot in use */
@@ -55,6 +56,7 @@ struct commit_window *commit_window_create(const struct commit_window_options *o
     win->bytes_max = options->bytes_max;
     win->epoch = options->epoch;
     win->emit = options->emit;
+    win->owner = options->owner;
     win->generation = options->generation;
     win->last_offset = -1;
     win->commit_pos = POSITION_NONE;
@@ -202,17 +204,32 @@ void commit_window_sent(struct commit_window *win, struct slot *slot)
     win->undelivered++;
 }
 
+static void take_done(struct commit_window *win, struct slot *slot)
+{
+    CHECK(slot == win->done_first);
+    win->done_first = slot->next;
+    if (win->done_first == NULL) {
+        win->done_last = NULL;
+    }
+    slot->next = NULL;
+}
+
+void commit_window_refuse(struct commit_window *win, struct slot *slot)
+{
+    CHECK(slot == commit_window_next_retirable(win));
+    if (win->emit == EMIT_COMPLETION) {
+        take_done(win, slot);
+    }
+    slot->work.outcome = OUTCOME_FAILED;
+}
+
 void commit_window_retire(struct commit_window *win, struct slot *slot)
 {
     CHECK(slot == commit_window_next_retirable(win));
     CHECK(slot->unsent == NULL);
     CHECK(get_state(slot) == SLOT_COMPLETED);
     if (win->emit == EMIT_COMPLETION) {
-        win->done_first = slot->next;
-        if (win->done_first == NULL) {
-            win->done_last = NULL;
-        }
-        slot->next = NULL;
+        take_done(win, slot);
     } else {
         win->retire_next++;
     }
@@ -326,6 +343,11 @@ void commit_window_committed(struct commit_window *win, int64_t position)
 }
 
 /* --- queries ------------------------------------------------------------------------------- */
+
+void *commit_window_owner(const struct commit_window *win)
+{
+    return win->owner;
+}
 
 uint32_t commit_window_epoch(const struct commit_window *win)
 {

@@ -89,6 +89,7 @@ struct commit_window_options {
     uint32_t epoch;      /* of the assignment */
     uint32_t generation; /* of the script that new slots get */
     enum processing_emit emit;
+    void *owner; /* the caller's own; see commit_window_owner */
 };
 
 struct commit_window_counts {
@@ -129,6 +130,9 @@ struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, u
 struct slot *commit_window_next_retirable(struct commit_window *win) ON_THREAD(poll_thread);
 /* One of the slot's emissions was given to the sink: one report is to come. */
 void commit_window_sent(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
+/* The sink will never take an emission of the slot that next_retirable gave: the record has failed, and
+ * nothing retires behind it with emit=input. */
+void commit_window_refuse(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
 /* All effects of the slot that next_retirable gave are out. */
 void commit_window_retire(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
 /* One delivery report. `failed`: the slot never becomes ACKED. Returns the slot, valid until the next
@@ -158,6 +162,8 @@ void commit_window_committed(struct commit_window *win, int64_t position) ON_THR
 
 enum { POSITION_NONE = -1 };
 
+/* What the options named as owner. */
+void *commit_window_owner(const struct commit_window *win);
 uint32_t commit_window_epoch(const struct commit_window *win);
 enum window_mode commit_window_mode(const struct commit_window *win);
 /* The next offset to commit; POSITION_NONE before the first admission. */

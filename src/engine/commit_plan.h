@@ -21,7 +21,8 @@
 /* Embedded; the fields are read-only outside commit_plan.c. */
 struct commit_plan {
     bool in_flight;
-    int64_t due_ms; /* time of the next regular commit */
+    int64_t due_ms;   /* time of the next regular commit */
+    int64_t retry_ms; /* not before this time, however urgent */
     struct source_commit *entries;
     size_t capacity;
     uint64_t sent_count;    /* commits, ever */

@@ -55,6 +55,7 @@ struct partition *partition_create(const struct partition_options *options)
         .bytes_max = options->engine->window_bytes,
         .epoch = options->epoch,
         .emit = options->engine->emit,
+        .owner = part,
     });
     return part;
 }
@@ -245,6 +246,7 @@ enum partition_result partition_retire(struct partition *part, struct error *err
         case SINK_REFUSED:
             error_prefix(err, "%s [%" PRId32 "] at offset %" PRId64 ": output refused",
                          part->where.topic, part->where.partition, slot->work.rec.offset);
+            commit_window_refuse(part->window, slot);
             return PARTITION_FAILED;
         }
     }

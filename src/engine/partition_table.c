@@ -111,22 +111,20 @@ static void grow(struct partition_table *table)
 
 static uint32_t free_id(const struct partition_table *table)
 {
-    for (size_t id = 0; id < table->capacity; id++) {
-        if (table->by_id[id] == NULL) {
-            return (uint32_t)id;
-        }
+    size_t id = 0;
+    while (table->by_id[id] != NULL) {
+        id++;
+        CHECK(id < table->capacity);
     }
-    CHECK(!"an id is free when there is room");
-    return 0;
+    return (uint32_t)id;
 }
 
 static size_t active_index(const struct partition_table *table, const struct partition *part)
 {
-    for (size_t i = 0; i < table->active_count; i++) {
-        if (table->active[i] == part) {
-            return i;
-        }
+    size_t index = 0;
+    while (table->active[index] != part) {
+        index++;
+        CHECK(index < table->active_count);
     }
-    CHECK(!"the partition is active");
-    return 0;
+    return index;
 }

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread_role.h"
+#include "base/wakeup.h"
 #include "engine/engine_options.h"
 #include "engine/exchange.h"
 #include "stream/sink.h"
@@ -38,6 +39,7 @@ struct pipeline_options {
     const struct clock_source *clock;
     struct source *source; /* taken */
     struct sink *sink;     /* taken */
+    struct wakeup *observer; /* signalled when a query's answer changes; NULL: nobody */
 };
 
 struct pipeline *pipeline_create(const struct pipeline_options *options);

@@ -1,5 +1,6 @@
 #include "engine/worker.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,12 +16,14 @@ enum {
 enum step { STEP_TAKE, STEP_RUN, STEP_GIVE };
 
 struct worker {
-    unsigned index;                 /* constant, and so are the next four */
+    unsigned index;                 /* constant, and so are the next five */
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
     size_t batch_max;
+    struct wakeup *observer; /* or NULL */
     struct thread thread;
+    ATOMIC(worker_thread, any) atomic_bool running;
     enum step step OWNED_BY(worker_thread);
     int64_t record_ns OWNED_BY(worker_thread); /* moving average of the cost of a record; 0: unknown */
     size_t count OWNED_BY(worker_thread);
@@ -43,6 +46,8 @@ struct worker *worker_create(const struct worker_options *options)
     worker->exchange = options->exchange;
     worker->processor = options->processor;
     worker->clock = options->clock;
+    worker->observer = options->observer;
+    atomic_init(&worker->running, false);
     worker->batch_max = options->batch_max ? options->batch_max : WORKER_BATCH_MAX;
     return worker;
 }
@@ -61,6 +66,7 @@ void worker_start(struct worker *worker)
 {
     char name[16];
     snprintf(name, sizeof name, "worker-%u", worker->index);
+    atomic_store_explicit(&worker->running, true, memory_order_relaxed);
     thread_start(&worker->thread, name, ROLE_WORKER, loop, worker);
 }
 
@@ -78,6 +84,15 @@ static void loop(void *context)
         }
     } while (exchange_wait(worker->exchange));
     worker->processor->ops->close(worker->processor);
+    atomic_store_explicit(&worker->running, false, memory_order_release);
+    if (worker->observer) {
+        wakeup_signal(worker->observer);
+    }
+}
+
+bool worker_has_ended(const struct worker *worker)
+{
+    return !atomic_load_explicit(&worker->running, memory_order_acquire);
 }
 
 bool worker_turn(struct worker *worker)

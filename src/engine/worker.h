@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/thread_role.h"
+#include "base/wakeup.h"
 #include "engine/exchange.h"
 #include "stream/processor.h"
 
@@ -32,7 +33,8 @@ struct worker_options {
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
-    size_t batch_max; /* 1 to WORKER_BATCH_MAX; 0: the latter */
+    struct wakeup *observer; /* signalled when the thread ends; NULL: nobody */
+    size_t batch_max;        /* 1 to WORKER_BATCH_MAX; 0: the latter */
 };
 
 struct worker *worker_create(const struct worker_options *options);
@@ -42,6 +44,8 @@ void worker_destroy(struct worker *worker);
 /* Runs the loop in a thread of its own until the exchange is closed; then closes the processor. */
 void worker_start(struct worker *worker);
 void worker_join(struct worker *worker);
+/* Its thread has ended or was never started. Any thread. */
+bool worker_has_ended(const struct worker *worker);
 
 /* One step of the three: takes a batch, runs the one at hand, or gives it back. False: nothing to do. */
 bool worker_turn(struct worker *worker) ON_THREAD(worker_thread);
