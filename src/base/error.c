@@ -25,6 +25,7 @@ static const struct code_row CODES[] = {
     [E_BROKER] = {"E_BROKER", 5},
     [E_DRAIN] = {"E_DRAIN", 7},
     [E_IO] = {"E_IO", 1},
+    [E_CLOSED] = {"E_CLOSED", 0},
     [E_RUNTIME] = {"E_RUNTIME", 1},
 };
 static_assert(sizeof CODES / sizeof CODES[0] == ERROR_CODE_COUNT, "one row for each code");

@@ -27,6 +27,7 @@ enum error_code {
     E_BROKER,          /* exit 5: broker, group or producer said no for good */
     E_DRAIN,           /* exit 7: the drain deadline passed */
     E_IO,              /* exit 1: file, pipe or socket */
+    E_CLOSED,          /* exit 0: nobody reads our output any more, as with `| head`; not a failure */
     E_RUNTIME,         /* exit 1: anything else */
     ERROR_CODE_COUNT
 };

@@ -44,7 +44,9 @@ struct sink_ops {
     void (*push)(struct sink *sink);
     /* Up to `max` reports. Never blocks. */
     size_t (*poll)(struct sink *sink, struct delivery *reports, size_t max);
-    /* A fatal state of the sink, if there is one: true and err set; stays so. */
+    /* A fatal state of the sink, if there is one: true and err set; stays so. E_CLOSED: nobody reads
+     * any more; all pipelines end at once, without a commit of what was not delivered, and it is no
+     * failure. What is still out when this is true need not get a report. */
     bool (*broken)(struct sink *sink, struct error *err);
     /* Sends what may wait for company (linger) without delay, as before a drain. Never blocks. */
     void (*hurry)(struct sink *sink);
