@@ -1,7 +1,9 @@
 #include "base/thread.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/check.h"
 
@@ -30,6 +32,7 @@ void thread_start(struct thread *thread, const char *name, enum thread_role_kind
     sigaddset(&ending, SIGTERM);
     sigaddset(&ending, SIGHUP);
     sigaddset(&ending, SIGUSR1);
+    sigaddset(&ending, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &ending, &before);
     CHECK(pthread_create(&thread->handle, NULL, run, thread) == 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -41,4 +44,23 @@ void thread_join(struct thread *thread)
         CHECK(pthread_join(thread->handle, NULL) == 0);
         thread->running = false;
     }
+}
+
+bool thread_join_within(struct thread *thread, int timeout_ms)
+{
+    CHECK(timeout_ms >= 0);
+    if (!thread->running) {
+        return true;
+    }
+    struct timespec deadline;
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &deadline) == 0);
+    int64_t end_ns = deadline.tv_nsec + (int64_t)timeout_ms * 1000000;
+    deadline.tv_sec += (time_t)(end_ns / 1000000000);
+    deadline.tv_nsec = (long)(end_ns % 1000000000);
+    if (pthread_clockjoin_np(thread->handle, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
+        CHECK(pthread_detach(thread->handle) == 0);
+        return false;
+    }
+    thread->running = false;
+    return true;
 }
