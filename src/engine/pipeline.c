@@ -17,6 +17,7 @@ enum {
     SLOTS_MAX = 256,
     REPORTS_MAX = 256,
     EVENTS_MAX = 64,
+    CHECK_TURNS = 64,     /* debug builds check the invariants every so many turns */
     IDLE_MS = 250,        /* the longest sleep: keeps the membership alive */
     IDLE_ENDING_MS = 5,   /* while a drain waits for the clock */
     COMMIT_RETRY_MS = 100 /* after a refusal, when the end waits for it */
@@ -148,6 +149,11 @@ bool pipeline_turn(struct pipeline *pipeline)
     worked |= commit(pipeline, now_ms);
     worked |= admit(pipeline);
     worked |= advance(pipeline, now_ms);
+#ifdef TIDE_DEBUG
+    if (pipeline->admit_next % CHECK_TURNS == 0) {
+        pipeline_check(pipeline, false);
+    }
+#endif
     return worked;
 }
 
