@@ -251,3 +251,18 @@ const char *text_nearest(const char *name, const char *const *names, size_t coun
     DCHECK(best == NULL || best_distance <= limit);
     return best;
 }
+
+bool text_names_a_secret(const char *name)
+{
+    static const char *const PARTS[] = {
+        "password",          "passphrase", "passwd",  "secret", "token",
+        "credential",        "key.pem",    "api.key", "apikey", "api_key",
+        "oauthbearer.config"};
+    CHECK(name != NULL);
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        if (strcasestr(name, PARTS[i])) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -43,4 +43,8 @@ const char *text_nearest(const char *name, const char *const *names, size_t coun
 
 enum { TEXT_NAME_MAX = 96 };
 
+/* True for names of values that nobody may read in a log or a dump: passwords, tokens, private
+ * keys. */
+bool text_names_a_secret(const char *name);
+
 #endif

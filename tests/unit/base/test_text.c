@@ -153,3 +153,13 @@ Test(text, nearest_knows_when_nothing_is_near)
     cr_assert_null(text_nearest("elephant", NAMES, 5));
     cr_assert_null(text_nearest("", NAMES, 5));
 }
+
+Test(text, secrets_are_known_by_their_name)
+{
+    cr_assert(text_names_a_secret("sasl.password"));
+    cr_assert(text_names_a_secret("ssl.key.password"));
+    cr_assert(text_names_a_secret("API_TOKEN"));
+    cr_assert(text_names_a_secret("ssl.key.pem"));
+    cr_assert_not(text_names_a_secret("sasl.username"));
+    cr_assert_not(text_names_a_secret("processing.null.key"));
+}
