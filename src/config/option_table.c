@@ -1,0 +1,154 @@
+#include "config/option_table.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/text.h"
+
+/* The order of each list is that of the enum which the field holds. */
+static const char *const ORDERS[] = {"key", "partition", "none", NULL};
+static const char *const EMITS[] = {"input", "completion", NULL};
+static const char *const NULL_KEYS[] = {"parallel", "serial", NULL};
+static const char *const RESETS[] = {"earliest", "latest", "none", NULL};
+static const char *const FRAMES[] = {"line", "length", NULL};
+static const char *const LEVELS[] = {"error", "warn", "info", "debug", NULL};
+static const char *const FORMATS[] = {"auto", "text", "logfmt", "json", NULL};
+
+enum { HOUR_MS = 3600 * 1000 };
+
+#define FIELD(name) .offset = offsetof(struct config, name)
+
+static const struct option OPTIONS[] = {
+    {"moontide", "application.id", OPTION_STRING, FIELD(application_id), .flag = "-g",
+     .doc = "Consumer group; members of one group share the partitions. Required with Kafka."},
+    {"moontide", "bootstrap.servers", OPTION_STRING, FIELD(bootstrap_servers), .flag = "-b",
+     .doc = "Kafka brokers to start from: host:port,host:port."},
+    {"moontide", "client.id", OPTION_STRING, FIELD(client_id), .fallback = "moontide",
+     .doc = "Name that the brokers see in their logs and quotas."},
+    {"moontide", "input.topics", OPTION_LIST, FIELD(input_topics), .flag = "--in",
+     .doc = "What to read: topics, file:PATH, or - for stdin; separated by commas."},
+    {"moontide", "output.topic", OPTION_STRING, FIELD(output_topic), .flag = "--out",
+     .doc = "Where returned records go: a topic, file:PATH, or - for stdout."},
+    {"moontide", "num.stream.threads", OPTION_INT, FIELD(num_stream_threads), .fallback = "1",
+     .min = 1, .max = 256, .doc = "Threads that run scripts in this process (N)."},
+    {"moontide", "num.threads.per.task", OPTION_INT, FIELD(num_threads_per_task), .fallback = "1",
+     .min = 1, .max = 256, .doc = "Threads that work on one partition at the same time (K <= N)."},
+    {"moontide", "processing.order", OPTION_ENUM, FIELD(processing_order), .fallback = "key",
+     .choices = ORDERS,
+     .doc = "What must not run at the same time: one key, one partition, nothing."},
+    {"moontide", "processing.emit", OPTION_ENUM, FIELD(processing_emit), .fallback = "input",
+     .choices = EMITS,
+     .doc = "When outputs leave: in input order, or as soon as a record is done."},
+    {"moontide", "processing.null.key", OPTION_ENUM, FIELD(processing_null_key),
+     .fallback = "parallel", .choices = NULL_KEYS,
+     .doc = "Records without a key under order=key: independent, or as if they had one key."},
+    {"moontide", "task.window.records", OPTION_POWER_OF_TWO, FIELD(task_window_records),
+     .fallback = "16384", .min = 2, .max = 1 << 20,
+     .doc = "Records of one partition in flight; rounded up to a power of two."},
+    {"moontide", "task.window.bytes", OPTION_BYTES, FIELD(task_window_bytes), .fallback = "64MiB",
+     .min = 1 << 10, .max = INT64_C(64) << 30,
+     .doc = "Bytes of one partition in flight; the record that passes the bound is the last one."},
+    {"moontide", "commit.interval.ms", OPTION_DURATION_MS, FIELD(commit_interval_ms),
+     .fallback = "1000", .min = 1, .max = HOUR_MS, .doc = "Time between two commits of offsets."},
+    {"moontide", "drain.timeout.ms", OPTION_DURATION_MS, FIELD(drain_timeout_ms),
+     .fallback = "5000", .min = 0, .max = HOUR_MS,
+     .doc = "How long a revoked partition may finish what runs before it is given away."},
+    {"moontide", "shutdown.timeout.ms", OPTION_DURATION_MS, FIELD(shutdown_timeout_ms),
+     .fallback = "30000", .min = 0, .max = HOUR_MS,
+     .doc = "How long a stop may take to drain, flush and commit; then exit 7."},
+    {"moontide", "auto.offset.reset", OPTION_ENUM, FIELD(auto_offset_reset), .fallback = "earliest",
+     .choices = RESETS, .doc = "Where to begin without a committed offset; none is an error."},
+    {"moontide", "exit.at.end", OPTION_BOOL, FIELD(exit_at_end), .fallback = "false", .flag = "-e",
+     .doc = "End with exit code 0 when the end of every partition was reached and committed."},
+    {"moontide", "local.frame", OPTION_ENUM, FIELD(local_frame), .fallback = "line",
+     .choices = FRAMES, .flag = "--frame",
+     .doc = "Records in files and pipes: lines, or bytes after their length."},
+    {"moontide", "embedded", OPTION_BOOL, FIELD(embedded), .fallback = "false",
+     .flag = "--embedded", .doc = "Run a Kafka inside the process, for demos and prototypes."},
+    {"moontide", "embedded.partitions", OPTION_INT, FIELD(embedded_partitions), .fallback = "4",
+     .min = 1, .max = 1000, .doc = "Partitions of each topic of the embedded Kafka."},
+    {"script", "file", OPTION_STRING, FIELD(script_file), .flag = "SCRIPT",
+     .doc = "The Lua script that processes the records."},
+    {"script", "path", OPTION_LIST, FIELD(script_path),
+     .doc = "More folders in which require looks, after the script's own; separated by commas."},
+    {"log", "level", OPTION_ENUM, FIELD(log_level), .fallback = "info", .choices = LEVELS,
+     .doc = "Least severe level that is written."},
+    {"log", "format", OPTION_ENUM, FIELD(log_format), .fallback = "auto", .choices = FORMATS,
+     .doc = "Lines on stderr; auto is text on a terminal and logfmt elsewhere."},
+};
+
+enum { OPTION_COUNT = sizeof OPTIONS / sizeof OPTIONS[0] };
+static_assert((int)OPTION_COUNT <= (int)CONFIG_OPTION_MAX, "room for the origin of each option");
+
+static const char *const SECTIONS[] = {"moontide",       "script",         "params", "kafka",
+                                       "kafka.consumer", "kafka.producer", "log",    NULL};
+
+const struct option *option_table(size_t *count)
+{
+    *count = OPTION_COUNT;
+    return OPTIONS;
+}
+
+const struct option *option_table_find(const char *section, const char *name)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (strcmp(OPTIONS[i].section, section) == 0 && strcmp(OPTIONS[i].name, name) == 0) {
+            return &OPTIONS[i];
+        }
+    }
+    return NULL;
+}
+
+size_t option_table_index(const struct option *option)
+{
+    CHECK(option >= OPTIONS);
+    CHECK(option < OPTIONS + OPTION_COUNT);
+    return (size_t)(option - OPTIONS);
+}
+
+bool option_table_has_section(const char *section)
+{
+    for (size_t i = 0; SECTIONS[i]; i++) {
+        if (strcmp(SECTIONS[i], section) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool option_table_unknown(const char *section, const char *name, struct error *err)
+{
+    const char *names[OPTION_COUNT];
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        bool same = strcmp(OPTIONS[i].section, section) == 0;
+        names[i] = same ? OPTIONS[i].name : NULL;
+        if (!same && strcmp(OPTIONS[i].name, name) == 0) {
+            return error_set(err, E_CONFIG_UNKNOWN, "[%s] has no option \"%s\"; it belongs to [%s]",
+                             section, name, OPTIONS[i].section);
+        }
+    }
+    const char *nearest = text_nearest(name, names, OPTION_COUNT);
+    if (nearest) {
+        return error_set(err, E_CONFIG_UNKNOWN, "[%s] has no option \"%s\"; did you mean %s?",
+                         section, name, nearest);
+    }
+    return error_set(err, E_CONFIG_UNKNOWN,
+                     "[%s] has no option \"%s\"; `moontide config` lists them, and options of "
+                     "librdkafka belong to [kafka]",
+                     section, name);
+}
+
+bool option_table_unknown_section(const char *section, struct error *err)
+{
+    size_t count = sizeof SECTIONS / sizeof SECTIONS[0] - 1;
+    const char *nearest = text_nearest(section, SECTIONS, count);
+    if (nearest) {
+        return error_set(err, E_CONFIG_UNKNOWN, "no section [%s]; did you mean [%s]?", section,
+                         nearest);
+    }
+    return error_set(err, E_CONFIG_UNKNOWN,
+                     "no section [%s]; there are [moontide], [script], [params], [kafka], "
+                     "[kafka.consumer], [kafka.producer] and [log]",
+                     section);
+}
