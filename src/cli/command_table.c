@@ -1,0 +1,86 @@
+#include <string.h>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/run_arguments.h"
+
+static const struct argument NO_ARGUMENTS[] = {{0, NULL, NULL, false, NULL}};
+
+static const struct command COMMANDS[] = {
+    {.name = "config",
+     .usage = "",
+     .summary = "list all options with type, default and bounds",
+     .arguments = NO_ARGUMENTS,
+     .run = config_command},
+    {.name = "config dump",
+     .usage = "[SCRIPT] [-c FILE] [-X KEY=VALUE]...",
+     .summary = "print the effective values and where they come from",
+     .details = "Takes the options of run. What it prints can be loaded again, but for secrets,\n"
+                "which are shown as ***.\n",
+     .arguments = RUN_ARGUMENTS,
+     .operand_max = 1,
+     .run = config_dump_command},
+    {.name = "version",
+     .usage = "",
+     .summary = "print the versions of moontide, LuaJIT and librdkafka",
+     .arguments = NO_ARGUMENTS,
+     .run = version_command},
+    {.name = "help",
+     .usage = "[COMMAND]",
+     .summary = "explain a command",
+     .arguments = NO_ARGUMENTS,
+     .operand_max = 2,
+     .run = help_command},
+};
+
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+
+const struct command *command_table(size_t *count)
+{
+    *count = COMMAND_COUNT;
+    return COMMANDS;
+}
+
+/* Number of words of the name when argv begins with them, else 0. */
+static int words_matched(const char *name, int argc, char *const *argv)
+{
+    int words = 0;
+    for (const char *at = name; *at; words++) {
+        size_t size = strcspn(at, " ");
+        if (words == argc || strlen(argv[words]) != size || strncmp(argv[words], at, size) != 0) {
+            return 0;
+        }
+        at += size + (at[size] == ' ');
+    }
+    return words;
+}
+
+const struct command *command_find(int argc, char *const *argv, int *words)
+{
+    CHECK(argc >= 0);
+    const struct command *found = NULL;
+    *words = 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        int matched = words_matched(COMMANDS[i].name, argc, argv);
+        if (matched > *words) {
+            found = &COMMANDS[i];
+            *words = matched;
+        }
+    }
+    return found;
+}
+
+bool command_unknown(const char *word, struct error *err)
+{
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = COMMANDS[i].name;
+    }
+    const char *nearest = text_nearest(word, names, COMMAND_COUNT);
+    if (nearest) {
+        return error_set(err, E_USAGE, "there is no command \"%s\"; did you mean %s?", word,
+                         nearest);
+    }
+    return error_set(err, E_USAGE, "there is no command \"%s\"; `moontide help` lists them", word);
+}
