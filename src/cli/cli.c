@@ -27,7 +27,7 @@ int cli_main(int argc, char **argv)
     struct error err = {.code = E_NONE};
     bool ok = run_words(words, argv + argc - words, &err);
     fflush(stdout);
-    if (ok) {
+    if (ok || err.code == E_CLOSED) { /* whose reader went away is done */
         return 0;
     }
     fprintf(stderr, "moontide: %s: %s\n", error_code_name(err.code), err.text);
