@@ -1,0 +1,4 @@
+-- identity: each record leaves as it came.
+return function(rec)
+    return rec
+end
