@@ -5,10 +5,19 @@
 #include "base/check.h"
 #include "base/memory.h"
 
-enum { CAPACITY_MIN = 2, CAPACITY_MAX = 1 << 20 };
+enum { CAPACITY_MIN = 2, CAPACITY_MAX = 1 << 20, CHUNK_SLOTS = 64 };
+
+/* Slots are made as the window fills and reused last in, first out: what is touched is what is in
+ * flight and not the whole ring, which keeps it in the cache. */
+struct slot_chunk {
+    struct slot_chunk *older;
+    _Alignas(CACHE_LINE) struct slot slots[CHUNK_SLOTS];
+};
 
 struct commit_window {
-    IMMUTABLE struct slot *slots; /* ring of `mask` + 1 */
+    IMMUTABLE struct slot **ring; /* `mask` + 1 of them; in use from head to tail */
+    struct slot *spare;           /* free slots, through next */
+    struct slot_chunk *chunks;
     IMMUTABLE uint64_t mask;
     IMMUTABLE size_t bytes_max;
     IMMUTABLE uint32_t epoch;
@@ -36,6 +45,7 @@ static_assert(sizeof(struct slot) <= 4 * CACHE_LINE, "a slot stays small: window
 static_assert(offsetof(struct slot, work) == 0, "a work is the head of its slot");
 
 static struct slot *slot_at(const struct commit_window *win, uint64_t sequence);
+static struct slot *take_spare(struct commit_window *win);
 static void set_state(struct slot *slot, enum slot_state state);
 static enum slot_state get_state(const struct slot *slot);
 static struct slot *find_current(struct commit_window *win, uint32_t epoch, uint64_t sequence);
@@ -51,7 +61,7 @@ struct commit_window *commit_window_create(const struct commit_window_options *o
     CHECK((options->capacity & (options->capacity - 1)) == 0);
     CHECK(options->bytes_max > 0);
     struct commit_window *win = memory_alloc_aligned(sizeof *win);
-    win->slots = memory_alloc_aligned(options->capacity * sizeof *win->slots);
+    win->ring = memory_alloc_array(options->capacity, sizeof *win->ring);
     win->mask = options->capacity - 1;
     win->bytes_max = options->bytes_max;
     win->epoch = options->epoch;
@@ -62,11 +72,6 @@ struct commit_window *commit_window_create(const struct commit_window_options *o
     win->commit_pos = POSITION_NONE;
     win->committed_pos = POSITION_NONE;
     atomic_init(&win->mode, WINDOW_RUN);
-    for (uint32_t i = 0; i < options->capacity; i++) {
-        win->slots[i].window = win;
-        win->slots[i].epoch = options->epoch;
-        effects_init(&win->slots[i].work.effects);
-    }
     return win;
 }
 
@@ -77,11 +82,36 @@ void commit_window_destroy(struct commit_window *win)
     }
     CHECK(win->head == win->tail);
     CHECK(win->outstanding == 0);
-    for (uint64_t i = 0; i <= win->mask; i++) {
-        effects_fini(&win->slots[i].work.effects);
+    while (win->chunks) {
+        struct slot_chunk *chunk = win->chunks;
+        win->chunks = chunk->older;
+        for (size_t i = 0; i < CHUNK_SLOTS; i++) {
+            effects_fini(&chunk->slots[i].work.effects);
+        }
+        memory_free(chunk);
     }
-    memory_free(win->slots);
+    memory_free(win->ring);
     memory_free(win);
+}
+
+static struct slot *take_spare(struct commit_window *win)
+{
+    if (win->spare == NULL) {
+        struct slot_chunk *chunk = memory_alloc_aligned(sizeof *chunk);
+        chunk->older = win->chunks;
+        win->chunks = chunk;
+        for (size_t i = CHUNK_SLOTS; i-- > 0;) {
+            struct slot *slot = &chunk->slots[i];
+            slot->window = win;
+            slot->epoch = win->epoch;
+            effects_init(&slot->work.effects);
+            slot->next = win->spare;
+            win->spare = slot;
+        }
+    }
+    struct slot *slot = win->spare;
+    win->spare = slot->next;
+    return slot;
 }
 
 /* --- the way of a record ------------------------------------------------------------------- */
@@ -99,7 +129,8 @@ struct slot *commit_window_admit(struct commit_window *win, const struct record 
     }
     CHECK(rec->offset > win->last_offset);
     CHECK(virtual_key < VIRTUAL_KEYS || virtual_key == NO_KEY);
-    struct slot *slot = slot_at(win, win->tail);
+    struct slot *slot = take_spare(win);
+    win->ring[win->tail & win->mask] = slot;
     DCHECK(get_state(slot) == SLOT_FREE);
     DCHECK(slot->work.effects.count == 0);
     slot->work.rec = *rec;
@@ -321,6 +352,8 @@ static void free_head(struct commit_window *win, struct record *rec)
     effects_clear(&slot->work.effects);
     slot->work.reason = NULL;
     set_state(slot, SLOT_FREE);
+    slot->next = win->spare;
+    win->spare = slot;
     win->head++;
     win->counts.freed++;
 }
@@ -427,7 +460,7 @@ struct commit_window_counts commit_window_counts(const struct commit_window *win
 
 static struct slot *slot_at(const struct commit_window *win, uint64_t sequence)
 {
-    return &win->slots[sequence & win->mask];
+    return win->ring[sequence & win->mask];
 }
 
 static void set_state(struct slot *slot, enum slot_state state)

@@ -36,6 +36,7 @@ struct effects {
     struct arena arena; /* for bytes that must live as long as the effects */
     struct emission *first;
     struct emission *last;
+    struct emission inlined; /* the first one: most records emit one, and need no arena for it */
     uint32_t count;
 };
 
