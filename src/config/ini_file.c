@@ -171,7 +171,7 @@ static bool has_comment_trap(const char *text, size_t size)
     return false;
 }
 
-/* The reader of inih: one line a call, without its end, so that the state knows the line number. */
+/* The reader of inih: one whole line a call, so that the state knows its number. */
 static char *read_line(char *line, int capacity, void *stream)
 {
     struct ini_reader_state *state = stream;
@@ -180,10 +180,10 @@ static char *read_line(char *line, int capacity, void *stream)
     }
     size_t length = line_size(state->at, state->end);
     size_t copied = length > 0 && state->at[length - 1] == '\r' ? length - 1 : length;
-    CHECK(capacity > 0);
-    CHECK(copied < (size_t)capacity);
+    CHECK(capacity > INI_FILE_LINE_MAX + 1);
+    CHECK(copied <= INI_FILE_LINE_MAX);
     memcpy(line, state->at, copied);
-    line[copied] = 0;
+    memcpy(line + copied, "\n", 2);
     state->at += length + (state->at + length < state->end);
     state->line++;
     return line;

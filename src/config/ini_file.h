@@ -1,10 +1,10 @@
 /*
  * ini_file: an INI text as a sequence of entries with their line numbers, and no surprises.
  *
- * Why: inih cuts lines over 199 bytes, cuts values at " ;", joins indented lines to the value
- * above, and takes text after a section's "]" in silence. Each of these would be a setting that is
- * not what the file says, so a look at the raw text refuses them with file and line before inih
- * sees it.
+ * Why: inih cuts lines that do not fit into 200 bytes, cuts values at " ;", joins indented lines to
+ * the value above, and takes text after a section's "]" in silence. Each of these would be a
+ * setting that is not what the file says, so a look at the raw text refuses them with file and line
+ * before inih sees it.
  *
  * Thread: any.
  */
@@ -30,7 +30,9 @@ struct ini_visitor {
     void *context;
 };
 
-enum { INI_FILE_LINE_MAX = 199 };
+/* Bytes of a line without its end: with newline and NUL they fill the 200 bytes of inih's buffer,
+ * and newer versions of inih drop the line behind one that fills it without a newline. */
+enum { INI_FILE_LINE_MAX = 198 };
 
 /* Visits all entries in order. `name` is the name of the text in messages. */
 bool ini_file_parse(const char *name, const char *text, size_t size,
