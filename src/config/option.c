@@ -17,13 +17,13 @@ static void print_bytes(int64_t bytes, struct byte_buffer *out);
 
 static void *field_of(const struct option *option, struct config *cfg)
 {
-    DCHECK(option->offset < sizeof *cfg);
+    CHECK(option->offset < sizeof *cfg);
     return (char *)cfg + option->offset;
 }
 
 static const void *const_field_of(const struct option *option, const struct config *cfg)
 {
-    DCHECK(option->offset < sizeof *cfg);
+    CHECK(option->offset < sizeof *cfg);
     return (const char *)cfg + option->offset;
 }
 
