@@ -25,7 +25,7 @@ const struct argument RUN_ARGUMENTS[] = {
     {'g', "group", "GROUP", false, "consumer group (application.id)"},
     {'X', "option", "KEY=VALUE", true, "engine option, or kafka.NAME=VALUE for librdkafka"},
     {0, "set", "NAME=VALUE", true, "parameter of the script"},
-    {0, "frame", "line|length", false, "records in files and pipes (local.frame)"},
+    {0, "frame", NULL, false, "length-framed records in files and pipes (local.framing)"},
     {0, "embedded", NULL, false, "run a Kafka inside the process"},
     {'e', "exit-at-end", NULL, false, "exit 0 at the end of every partition"},
     {0, NULL, NULL, false, NULL},
@@ -36,13 +36,17 @@ struct short_cut {
     const char *argument;
     const char *section;
     const char *name;
+    const char *value; /* of an option that takes none */
 };
 
 static const struct short_cut SHORT_CUTS[] = {
-    {"in", "moontide", "input.topics"},           {"out", "moontide", "output.topic"},
-    {"brokers", "moontide", "bootstrap.servers"}, {"group", "moontide", "application.id"},
-    {"frame", "moontide", "local.frame"},         {"embedded", "moontide", "embedded"},
-    {"exit-at-end", "moontide", "exit.at.end"},
+    {"in", "moontide", "input.topics", NULL},
+    {"out", "moontide", "output.topic", NULL},
+    {"brokers", "moontide", "bootstrap.servers", NULL},
+    {"group", "moontide", "application.id", NULL},
+    {"frame", "moontide", "local.framing", "records"},
+    {"embedded", "moontide", "embedded", "true"},
+    {"exit-at-end", "moontide", "exit.at.end", "true"},
 };
 
 static bool to_setting(const struct argument_given *given, struct config_setting *setting,
@@ -101,12 +105,11 @@ static bool to_setting(const struct argument_given *given, struct config_setting
         if (strcmp(SHORT_CUTS[i].argument, argument) == 0) {
             setting->section = SHORT_CUTS[i].section;
             setting->name = SHORT_CUTS[i].name;
+            setting->value = given->value ? given->value : SHORT_CUTS[i].value;
         }
     }
     CHECK(setting->name != NULL);
-    if (given->value == NULL) {
-        setting->value = "true";
-    }
+    CHECK(setting->value != NULL);
     return true;
 }
 

@@ -37,9 +37,6 @@ struct config_pairs {
     size_t capacity; /* private */
 };
 
-/* local.frame: how records lie in files and pipes. */
-enum config_frame { CONFIG_FRAME_LINE, CONFIG_FRAME_LENGTH };
-
 /* auto.offset.reset */
 enum config_offset_reset { CONFIG_RESET_EARLIEST, CONFIG_RESET_LATEST, CONFIG_RESET_NONE };
 
@@ -65,7 +62,7 @@ struct config {
     int64_t shutdown_timeout_ms;
     int auto_offset_reset; /* enum config_offset_reset */
     bool exit_at_end;
-    int local_frame; /* enum config_frame */
+    int local_framing; /* enum local_framing of local/local_framing.h */
     bool embedded;
     int64_t embedded_partitions;
     /* [script] */

@@ -11,7 +11,7 @@ static const char *const ORDERS[] = {"key", "partition", "none", NULL};
 static const char *const EMITS[] = {"input", "completion", NULL};
 static const char *const NULL_KEYS[] = {"parallel", "serial", NULL};
 static const char *const RESETS[] = {"earliest", "latest", "none", NULL};
-static const char *const FRAMES[] = {"line", "length", NULL};
+static const char *const FRAMINGS[] = {"lines", "records", NULL};
 static const char *const LEVELS[] = {"error", "warn", "info", "debug", NULL};
 static const char *const FORMATS[] = {"auto", "text", "logfmt", "json", NULL};
 
@@ -61,9 +61,9 @@ static const struct option OPTIONS[] = {
      .choices = RESETS, .doc = "Where to begin without a committed offset; none is an error."},
     {"moontide", "exit.at.end", OPTION_BOOL, FIELD(exit_at_end), .fallback = "false", .flag = "-e",
      .doc = "End with exit code 0 when the end of every partition was reached and committed."},
-    {"moontide", "local.frame", OPTION_ENUM, FIELD(local_frame), .fallback = "line",
-     .choices = FRAMES, .flag = "--frame",
-     .doc = "Records in files and pipes: lines, or bytes after their length."},
+    {"moontide", "local.framing", OPTION_ENUM, FIELD(local_framing), .fallback = "lines",
+     .choices = FRAMINGS, .flag = "--frame",
+     .doc = "Files and pipes: values as lines, or whole records after their length."},
     {"moontide", "embedded", OPTION_BOOL, FIELD(embedded), .fallback = "false",
      .flag = "--embedded", .doc = "Run a Kafka inside the process, for demos and prototypes."},
     {"moontide", "embedded.partitions", OPTION_INT, FIELD(embedded_partitions), .fallback = "4",

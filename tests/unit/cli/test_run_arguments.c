@@ -43,8 +43,7 @@ Test(run_arguments, all_options_reach_the_configuration)
                      "rate=a=b",
                      "--embedded",
                      "-e",
-                     "--frame",
-                     "length"};
+                     "--frame"};
     struct config cfg;
     struct error err = {0};
     cr_assert(load(&cfg, COUNT(words), words, &err), "%s", err.text);
@@ -62,7 +61,7 @@ Test(run_arguments, all_options_reach_the_configuration)
     cr_assert_str_eq(cfg.params.items[0].value, "a=b");
     cr_assert(cfg.embedded);
     cr_assert(cfg.exit_at_end);
-    cr_assert_eq(cfg.local_frame, CONFIG_FRAME_LENGTH);
+    cr_assert_eq(cfg.local_framing, 1);
     cr_assert_not(log_enabled(LOG_LEVEL_INFO));
     config_fini(&cfg);
 }
@@ -79,7 +78,7 @@ static const struct refused_row REFUSED[] = {
     {{"-X", "kafka.group.id=x"},
      2,
      "-X: group.id is reserved: set application.id in [moontide], or -g"},
-    {{"--frame", "lines"}, 2, "--frame: local.frame: must be line or length, not \"lines\""},
+    {{"-X", "local.framing=line"}, 2, "-X: local.framing: must be lines or records, not \"line\""},
     {{"-X", "num.stream.threds=2"},
      2,
      "-X: [moontide] has no option \"num.stream.threds\"; did you mean num.stream.threads?"},

@@ -47,7 +47,7 @@ Test(config, defaults_are_those_of_the_documentation)
     cr_assert_eq(cfg.drain_timeout_ms, 5000);
     cr_assert_eq(cfg.shutdown_timeout_ms, 30000);
     cr_assert_eq(cfg.auto_offset_reset, CONFIG_RESET_EARLIEST);
-    cr_assert_eq(cfg.local_frame, CONFIG_FRAME_LINE);
+    cr_assert_eq(cfg.local_framing, 0);
     cr_assert_eq(cfg.embedded_partitions, 4);
     cr_assert_eq(cfg.log_level, LOG_LEVEL_INFO);
     cr_assert_eq(cfg.log_format, LOG_FORMAT_AUTO);
