@@ -6,8 +6,10 @@
 #include "base/memory.h"
 
 static_assert(offsetof(struct spsc_ring, tail) == SPSC_RING_GAP, "producer on lines of its own");
-static_assert(offsetof(struct spsc_ring, head) == 2 * SPSC_RING_GAP, "consumer on lines of its own");
-static_assert(sizeof(struct spsc_ring) == 3 * SPSC_RING_GAP, "no neighbour on the consumer's lines");
+static_assert(offsetof(struct spsc_ring, head) == 2 * SPSC_RING_GAP,
+              "consumer on lines of its own");
+static_assert(sizeof(struct spsc_ring) == 3 * SPSC_RING_GAP,
+              "no neighbour on the consumer's lines");
 
 static size_t smaller(size_t a, size_t b);
 
@@ -81,8 +83,8 @@ static size_t smaller(size_t a, size_t b)
 
 size_t spsc_ring_count(const struct spsc_ring *ring)
 {
-    /* head first: it cannot pass the tail that is read after it. A third thread may see both move in
-     * between, hence the bound. Acquire, as in push and pop: pairs with R1 and R2. */
+    /* head first: it cannot pass the tail that is read after it. A third thread may see both move
+     * in between, hence the bound. Acquire, as in push and pop: pairs with R1 and R2. */
     size_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     size_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
     return smaller(tail - head, ring->capacity);

@@ -5,10 +5,11 @@
  * whole; whoever pops owns it from then on. Batches make the price of the two atomics vanish.
  *
  * Each side keeps its own position and a copy of its peer's, and looks at the peer's line only when
- * that copy says "full" or "empty"; the two sides lie 128 bytes apart, because processors fetch cache
- * lines in pairs. Positions run freely and wrap; their difference is the count.
+ * that copy says "full" or "empty"; the two sides lie 128 bytes apart, because processors fetch
+ * cache lines in pairs. Positions run freely and wrap; their difference is the count.
  *
- * Invariants: 1. tail - head <= capacity. 2. head_seen never passes head, tail_seen never passes tail.
+ * Invariants: 1. tail - head <= capacity. 2. head_seen never passes head, tail_seen never passes
+ * tail.
  *
  * Thread: push: the producer. pop: the consumer. count, is_empty: any.
  * Owns: the array of cells, not what the pointers name.
@@ -49,8 +50,8 @@ size_t spsc_ring_push(struct spsc_ring *ring, void *const *items, size_t count) 
 /* Takes out up to `max` of the oldest items, in order; returns how many. */
 size_t spsc_ring_pop(struct spsc_ring *ring, void **items, size_t max) MUST_USE;
 
-/* Items inside: exact for both sides while the other stands still. The producer never sees less, the
- * consumer never more, than what is true when the call returns. */
+/* Items inside: exact for both sides while the other stands still. The producer never sees less,
+ * the consumer never more, than what is true when the call returns. */
 size_t spsc_ring_count(const struct spsc_ring *ring);
 /* True when there was nothing to pop. What was pushed before a wakeup_signal is seen after the
  * matching wakeup_prepare. */

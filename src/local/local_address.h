@@ -1,8 +1,8 @@
 /*
  * local_address: what people write for an input or output of this machine: `file:PATH` or `-`.
  *
- * Why: inputs, outputs and the command line must agree on which words name files, so that everything
- * else can be a topic. A topic of Kafka has no colon and is never "-" alone.
+ * Why: inputs, outputs and the command line must agree on which words name files, so that
+ * everything else can be a topic. A topic of Kafka has no colon and is never "-" alone.
  *
  * Thread: any, pure functions.
  */

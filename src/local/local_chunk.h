@@ -1,10 +1,10 @@
 /*
  * local_chunk: a piece of an input in memory, and the pool that it returns to.
  *
- * Why: records are views into what was read; nothing is copied and nothing is allocated per record. A
- * chunk holds whole records (the reader copies an unfinished one to the next chunk) and is reused when
- * the reader has left it, it is parsed, and its last record was released. It is also the origin of its
- * records, which is how a record finds it.
+ * Why: records are views into what was read; nothing is copied and nothing is allocated per record.
+ * A chunk holds whole records (the reader copies an unfinished one to the next chunk) and is reused
+ * when the reader has left it, it is parsed, and its last record was released. It is also the
+ * origin of its records, which is how a record finds it.
  *
  * Thread: the reader fills bytes behind `ready`; the poll thread reads bytes below it and counts
  * records; both meet under the lock of the input.
@@ -40,7 +40,7 @@ struct local_chunk {
 
     size_t parsed OWNED_BY(poll_thread);
     size_t records_out OWNED_BY(poll_thread); /* not yet released */
-    bool left OWNED_BY(poll_thread);          /* parsed to its end; goes when the last record does */
+    bool left OWNED_BY(poll_thread); /* parsed to its end; goes when the last record does */
 };
 
 /* Embedded; the fields are private. Spare chunks of the standard size. */

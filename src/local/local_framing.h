@@ -46,7 +46,8 @@ size_t local_framing_scan(enum local_framing framing, const char *data, size_t s
                           bool at_end, struct local_fault *fault);
 
 /* Reads the record at the front of whole records: key, value, timestamp, and `message` for
- * local_framing_headers; borrowed from data. Returns the bytes it took; 0 and a fault if damaged. */
+ * local_framing_headers; borrowed from data. Returns the bytes it took; 0 and a fault if damaged.
+ */
 size_t local_framing_read(enum local_framing framing, const char *data, size_t size,
                           struct record *rec, struct local_fault *fault);
 

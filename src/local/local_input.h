@@ -1,15 +1,16 @@
 /*
  * local_input: one file or standard input as a partition: a reader thread and the records it found.
  *
- * Why a thread: read(2) on a file, a slow disk, a pipe or a terminal may wait, and the poll thread must
- * not. O_NONBLOCK is refused for standard input: the flag belongs to the open file, which the user's
- * shell shares. The reader sleeps in poll(2) beside an eventfd, so that closing does not wait for data.
+ * Why a thread: read(2) on a file, a slow disk, a pipe or a terminal may wait, and the poll thread
+ * must not. O_NONBLOCK is refused for standard input: the flag belongs to the open file, which the
+ * user's shell shares. The reader sleeps in poll(2) beside an eventfd, so that closing does not
+ * wait for data.
  *
- *   reader: read -> find the end of the last whole record -> publish      (bounded: LOCAL_CHUNKS_AHEAD)
- *   poll:   fetch parses what is published; records are views into chunks (bounded: the windows)
+ *   reader: read, find the end of the last whole record, publish (bounded: LOCAL_CHUNKS_AHEAD)
+ *   poll:   fetch parses what is published, as views into chunks (bounded: the windows)
  *
  *   FLOWING -> ENDED    the end of the file was read, every record was fetched
- *           -> FAILED   reading failed or the bytes are damaged; all records before that were fetched
+ *           -> FAILED   reading failed or the bytes are damaged; all before that was fetched
  *
  * Thread: open, start, close: main or poll thread. The rest: poll thread.
  * Owns: descriptor (not that of standard input), reader thread, chunks.
@@ -32,14 +33,14 @@ enum { LOCAL_CHUNKS_AHEAD = 4 };
 
 enum local_input_state { LOCAL_FLOWING, LOCAL_ENDED, LOCAL_FAILED };
 
-/* `name` is `file:PATH` or `-`, and the topic of the records. NULL and err (E_IO with path and reason)
- * when it cannot be read. */
+/* `name` is `file:PATH` or `-`, and the topic of the records. NULL and err (E_IO with path and
+ * reason) when it cannot be read. */
 struct local_input *local_input_open(const char *name, enum local_framing framing,
                                      struct error *err);
 /* Starts the reader, which signals the wake-up for whatever it finds. */
 void local_input_start(struct local_input *input, struct wakeup *wakeup);
-/* Accepts NULL. All records are released. Waits for the reader for a second at most: one that hangs in
- * a read (somebody else took the data of the same terminal) is left behind with its memory. */
+/* Accepts NULL. All records are released. Waits for the reader for a second at most: one that hangs
+ * in a read (somebody else took the data of the same terminal) is left behind with its memory. */
 void local_input_close(struct local_input *input);
 
 /* Up to max records; never blocks. */

@@ -2,8 +2,8 @@
  * local_outbox: what one pipeline has on its way into one output.
  *
  * Why: records are put into a batch and the batch is handed over once a turn, or when it is full; a
- * delivery report is due when the output has written the batch. What is on its way is bounded, so that
- * a slow reader holds the pipeline back instead of filling memory.
+ * delivery report is due when the output has written the batch. What is on its way is bounded, so
+ * that a slow reader holds the pipeline back instead of filling memory.
  *
  * Thread: init, fini: main thread. The rest: poll thread.
  * Owns: the batches that are here. Borrows: output and wake-up until fini.

@@ -167,8 +167,8 @@ static void write_batch(struct local_output *output, struct local_batch *batch)
             batch->failed = true;
             return;
         }
-        /* a pipe that is ready takes PIPE_BUF bytes without a wait; a larger write would wait for its
-         * reader, and closing for both */
+        /* a pipe that is ready takes PIPE_BUF bytes without a wait; a larger write would wait for
+         * its reader, and closing for both */
         size_t rest = batch->bytes.size - done;
         size_t piece = output->is_file || rest < PIPE_BUF ? rest : PIPE_BUF;
         ssize_t put = write(output->fd, batch->bytes.data + done, piece);
@@ -195,7 +195,8 @@ static void finish_batch(struct local_output *output, struct local_batch *batch)
             home->first = batch;
         }
         home->last = batch;
-        wakeup_signal(home->wakeup); /* under the lock: home may be forgotten as soon as it is free */
+        /* under the lock, because home may be forgotten as soon as that is free */
+        wakeup_signal(home->wakeup);
     }
     lock_release(&output->lock);
     if (home == NULL) {

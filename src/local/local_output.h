@@ -1,13 +1,14 @@
 /*
  * local_output: one file or standard output, and the thread that writes it.
  *
- * Why a thread: a full pipe or a slow disk must not stop a poll thread, and O_NONBLOCK is refused for
- * standard output because the flag is shared with the user's shell. All pipelines may share one output:
- * it takes whole batches of whole records, so records never mix, and the order of one pipeline stays.
+ * Why a thread: a full pipe or a slow disk must not stop a poll thread, and O_NONBLOCK is refused
+ * for standard output because the flag is shared with the user's shell. All pipelines may share one
+ * output: it takes whole batches of whole records, so records never mix, and the order of one
+ * pipeline stays.
  *
- * A batch is written when write(2) took all of its bytes; there is no fsync. When the reader of a pipe
- * has gone, the output is broken with E_CLOSED, which is an end and not a failure; anything else that
- * write(2) says no to is E_IO. From then on all batches come back unwritten.
+ * A batch is written when write(2) took all of its bytes; there is no fsync. When the reader of a
+ * pipe has gone, the output is broken with E_CLOSED, which is an end and not a failure; anything
+ * else that write(2) says no to is E_IO. From then on all batches come back unwritten.
  *
  * Thread: open, close: main thread. Batches: poll threads, through local_outbox.
  * Owns: descriptor (not that of standard output), writer thread, batches between give and return.
@@ -46,8 +47,8 @@ struct local_batch {
     bool failed;      /* the output is broken; some bytes may have been written */
 };
 
-/* Opens `file:PATH` as a shell's `>` does (created, or emptied; a FIFO waits for its reader) or `-`,
- * and starts the writer. NULL and err when it cannot be written. */
+/* Opens `file:PATH` as a shell's `>` does (created, or emptied; a FIFO waits for its reader) or
+ * `-`, and starts the writer. NULL and err when it cannot be written. */
 struct local_output *local_output_open(const char *name, enum local_framing framing,
                                        struct error *err);
 /* Accepts NULL. Drops what is not written; everybody has taken their batches back. Bounded. */
@@ -60,7 +61,8 @@ struct local_batch *local_output_take_back(struct local_output *output, struct l
 /* `home` goes away: what is still to be written is dropped. */
 void local_output_forget(struct local_output *output, struct local_return *home);
 
-/* True and err when it is broken; stays so. Failed batches return after this is true. Any thread. */
+/* True and err when it is broken; stays so. Failed batches return after this is true. Any thread.
+ */
 bool local_output_is_broken(const struct local_output *output, struct error *err);
 
 enum local_framing local_output_framing(const struct local_output *output);

@@ -9,7 +9,7 @@
 
 /* `topic=target`, taken apart. */
 struct route {
-    char *topic; /* NULL: the default */
+    char *topic;        /* NULL: the default */
     const char *target; /* borrowed until open returns */
     size_t output;      /* index */
 };
@@ -67,8 +67,8 @@ static bool add_route(struct local_routes *routes, const char *text, struct erro
 {
     const char *target = target_of(text);
     if (target == NULL) {
-        return error_set(err, E_USAGE, "output \"%s\" is neither file:PATH nor -, nor TOPIC= and one",
-                         text);
+        return error_set(err, E_USAGE,
+                         "output \"%s\" is neither file:PATH nor -, nor TOPIC= and one", text);
     }
     char *topic = target == text ? NULL : memory_copy_bytes(text, (size_t)(target - text) - 1);
     struct route *route = routes->routes + routes->route_count++;

@@ -1,9 +1,10 @@
 /*
  * local_routes: which topic is written where, for all pipelines of a process.
  *
- * Why: `return rec` goes to the default output, `ctx:emit("alerts", ...)` to a name; the user maps names
- * to files: `--out file:all.txt --out alerts=file:alerts.txt`. Two names may share one file. A name that
- * is not mapped is refused with the option that maps it: nothing is dropped and nothing invented.
+ * Why: `return rec` goes to the default output, `ctx:emit("alerts", ...)` to a name; the user maps
+ * names to files: `--out file:all.txt --out alerts=file:alerts.txt`. Two names may share one file.
+ * A name that is not mapped is refused with the option that maps it: nothing is dropped and nothing
+ * invented.
  *
  * Thread: open, close: main thread; find: any.
  * Owns: the outputs.

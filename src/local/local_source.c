@@ -116,9 +116,8 @@ static struct source_event end_of_commit(struct local_source *local) ON_THREAD(p
         CHECK(local->commits[i].position >= local->committed[at]);
         local->committed[at] = local->commits[i].position;
     }
-    return (struct source_event){.kind = SOURCE_COMMITTED,
-                                 .commits = local->commits,
-                                 .commit_count = local->commit_count};
+    return (struct source_event){
+        .kind = SOURCE_COMMITTED, .commits = local->commits, .commit_count = local->commit_count};
 }
 
 /* END or FATAL of an input that has not told it yet. */

@@ -5,8 +5,8 @@
  * the user wrote and one partition, 0; offsets count records from 0; timestamps of lines are -1.
  *
  * Events: ASSIGN with all inputs, once; READY; END when an input is at its end (for good);
- * COMMITTED at the next poll; FATAL when an input fails; CLOSED without a REVOKE before it. Committed
- * positions live as long as the source.
+ * COMMITTED at the next poll; FATAL when an input fails; CLOSED without a REVOKE before it.
+ * Committed positions live as long as the source.
  *
  * Thread: create and destroy: main thread. The port: poll thread.
  * Owns: its inputs.
@@ -20,8 +20,8 @@
 #include "local/local_framing.h"
 #include "stream/source.h"
 
-/* Opens the inputs of one pipeline (`file:PATH` or `-`; there may be none). The names are copied. NULL
- * and err when one cannot be read. The readers start with attach. */
+/* Opens the inputs of one pipeline (`file:PATH` or `-`; there may be none). The names are copied.
+ * NULL and err when one cannot be read. The readers start with attach. */
 struct source *local_source_create(const char *const *inputs, size_t count,
                                    enum local_framing framing, struct error *err);
 

@@ -1,6 +1,7 @@
 /*
  * Property test of the local ports: random records go through a sink into a pipe or a file and come
- * back through a source, with all threads at work; nothing is lost, doubled, changed or out of order.
+ * back through a source, with all threads at work; nothing is lost, doubled, changed or out of
+ * order.
  *
  * Usage: prop_local [SEED]
  */
@@ -73,7 +74,8 @@ static void make_sample(struct sample *sample, enum local_framing framing, uint6
 
 static bool same(const char *a, uint32_t a_size, const char *b, uint32_t b_size)
 {
-    return (a == NULL) == (b == NULL) && a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
+    return (a == NULL) == (b == NULL) && a_size == b_size &&
+           (a_size == 0 || memcmp(a, b, a_size) == 0);
 }
 
 static bool equals(const struct sample *sample, struct record *rec, enum local_framing framing)

@@ -37,7 +37,8 @@ static bool agrees_with_model(uint64_t seed, size_t capacity)
     void *batch[BATCH_MAX];
     for (int step = 0; step < MODEL_OPERATIONS && good; step++) {
         uint64_t dice = next_random(&seed);
-        size_t wanted = (size_t)((dice >> 8) % (capacity < BATCH_MAX - 2 ? capacity + 2 : BATCH_MAX));
+        size_t wanted =
+            (size_t)((dice >> 8) % (capacity < BATCH_MAX - 2 ? capacity + 2 : BATCH_MAX));
         size_t inside = pushed - popped;
         if (dice & 1) {
             for (size_t i = 0; i < wanted; i++) {
@@ -115,7 +116,8 @@ static bool two_threads_keep_order(uint64_t seed, size_t capacity, uint64_t item
     uint64_t next = 0;
     void *batch[BATCH_MAX];
     while (next < items) {
-        size_t done = spsc_ring_pop(&flow->ring, batch, 1 + (size_t)(next_random(&seed) % BATCH_MAX));
+        size_t done =
+            spsc_ring_pop(&flow->ring, batch, 1 + (size_t)(next_random(&seed) % BATCH_MAX));
         for (size_t i = 0; i < done; i++) {
             const struct payload *payload = batch[i];
             good = good && payload->number == next + i;

@@ -82,8 +82,12 @@ Test(local_framing, a_frame_carries_everything_with_duplicate_headers)
         {.name = "h\n", .name_size = 2, .value = NULL},
         {.name = "", .name_size = 0, .value = "", .value_size = 0},
     };
-    struct emission emission = {.key = "k\0", .key_size = 2, .value = "v\nw", .value_size = 3,
-                                .timestamp_ms = 1700000000123, .headers = headers,
+    struct emission emission = {.key = "k\0",
+                                .key_size = 2,
+                                .value = "v\nw",
+                                .value_size = 3,
+                                .timestamp_ms = 1700000000123,
+                                .headers = headers,
                                 .header_count = 3};
     struct record rec;
     cr_assert_eq(round_trip(&emission, &rec), out.size);
@@ -125,8 +129,8 @@ Test(local_framing, none_and_empty_are_not_the_same)
 Test(local_framing, the_bytes_of_a_frame_are_these)
 {
     const struct header header = {.name = "h", .name_size = 1};
-    struct emission emission = {.value = "v", .value_size = 1, .timestamp_ms = 258,
-                                .headers = &header, .header_count = 1};
+    struct emission emission = {
+        .value = "v", .value_size = 1, .timestamp_ms = 258, .headers = &header, .header_count = 1};
     local_framing_write(LOCAL_RECORDS, &emission, &out);
     static const char expected[] = "\0\0\0\x1e"
                                    "\0\0\0\0\0\0\1\2"
@@ -162,12 +166,18 @@ Test(local_framing, a_size_out_of_range_is_a_fault)
     cr_assert_not_null(fault.what);
 }
 
-/* Whatever a byte of a frame is changed to, reading stays inside and ends with a record or a fault. */
+/* Whatever a byte of a frame is changed to, reading stays inside and ends with a record or a fault.
+ */
 Test(local_framing, damaged_fields_are_faults_and_never_pass_the_record)
 {
     const struct header header = {.name = "hn", .name_size = 2, .value = "hv", .value_size = 2};
-    struct emission emission = {.key = "key", .key_size = 3, .value = "val", .value_size = 3,
-                                .timestamp_ms = -1, .headers = &header, .header_count = 1};
+    struct emission emission = {.key = "key",
+                                .key_size = 3,
+                                .value = "val",
+                                .value_size = 3,
+                                .timestamp_ms = -1,
+                                .headers = &header,
+                                .header_count = 1};
     local_framing_write(LOCAL_RECORDS, &emission, &out);
     size_t faults = 0;
     for (size_t at = 12; at < out.size; at++) {

@@ -270,8 +270,8 @@ Test(local_source, frames_keep_key_headers_and_timestamp)
 {
     struct byte_buffer bytes = {0};
     const struct header headers[] = {{"h", "1", 1, 1}, {"h", NULL, 1, 0}};
-    struct emission emission = {.key = "", .timestamp_ms = 77, .headers = headers,
-                                .header_count = 2};
+    struct emission emission = {
+        .key = "", .timestamp_ms = 77, .headers = headers, .header_count = 2};
     local_framing_write(LOCAL_RECORDS, &emission, &bytes);
     emission = (struct emission){.value = "v", .value_size = 1, .timestamp_ms = -1};
     local_framing_write(LOCAL_RECORDS, &emission, &bytes);
