@@ -1,0 +1,210 @@
+#include "metrics/prometheus.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct metrics_registry *registry;
+static struct metrics_snapshot snapshot;
+static struct byte_buffer text;
+
+static void begin(void)
+{
+    registry = metrics_registry_create();
+}
+
+static void end(void)
+{
+    byte_buffer_fini(&text);
+    metrics_snapshot_fini(&snapshot);
+    metrics_registry_destroy(registry);
+}
+
+TestSuite(prometheus, .init = begin, .fini = end);
+
+static const char *write_at(int64_t now_ns)
+{
+    metrics_snapshot_take(&snapshot, registry);
+    prometheus_write(&snapshot, now_ns, &text);
+    return byte_buffer_text(&text);
+}
+
+/* The text begins with this; returns what follows. */
+static const char *skip(const char *written, const char *expected)
+{
+    size_t size = strlen(expected);
+    char *start = strndup(written, size);
+    cr_assert_str_eq(start, expected);
+    free(start);
+    return written + strlen(expected);
+}
+
+#define HEAD(name, type, help)                                                                     \
+    "# HELP moontide_" name " " help "\n# TYPE moontide_" name " " type "\n"
+
+Test(prometheus, the_text_is_exactly_this)
+{
+    struct pipeline_metrics *pipeline = metrics_registry_add_pipeline(registry, 0);
+    metric_add(&pipeline->admitted, 10);
+    metric_add(&pipeline->retired, 9);
+    metric_add(&pipeline->emitted, 8);
+    metric_add(&pipeline->delivered, 7);
+    metric_add(&pipeline->undeliverable, 1);
+    metric_add(&pipeline->commits, 3);
+    metric_add(&pipeline->commits_refused, 2);
+    metric_add(&pipeline->late_completions, 4);
+    struct worker_metrics *worker = metrics_registry_add_worker(registry, 0, 2);
+    worker_metrics_begin(worker, "orders", 1, 4, 0);
+    worker_metrics_end(worker, 5, 1, 1500000000);
+    worker_metrics_begin(worker, "orders", 1, 10, 2000000000);
+    struct window_metrics *window = metrics_registry_add_window(registry, 0, "orders", 1);
+    window_metrics_set(window, &(struct window_reading){.epoch = 1,
+                                                        .used = 2,
+                                                        .capacity = 4096,
+                                                        .bytes = 300,
+                                                        .head_since_ms = 1750,
+                                                        .commit_pos = 8,
+                                                        .committed_pos = 6,
+                                                        .hold = HOLD_BYTES});
+    static const char
+        pipelines
+            [] =
+                HEAD(
+                    "pipeline_records_admitted_total",
+                    "counter", "Records that entered a window.") "moontide_pipeline_records_"
+                                                                 "admitted_total{pipeline=\"0\"} "
+                                                                 "10\n" HEAD("pipeline_records_"
+                                                                             "retired_total",
+                                                                             "counter",
+                                                                             "Records whose "
+                                                                             "effects left.") "moon"
+                                                                                              "tide"
+                                                                                              "_pip"
+                                                                                              "elin"
+                                                                                              "e_"
+                                                                                              "reco"
+                                                                                              "rds_"
+                                                                                              "reti"
+                                                                                              "red_"
+                                                                                              "tota"
+                                                                                              "l{"
+                                                                                              "pipe"
+                                                                                              "line"
+                                                                                              "=\"0"
+                                                                                              "\"} "
+                                                                                              "9"
+                                                                                              "\n" HEAD("pipeline_records_emitted_total",
+                                                                                                        "counter", "Records given to the sink.") "moontide_pipeline_records_emitted_total{pipeline=\"0\"} 8\n" HEAD("pipeline_records_delivered_total",
+                                                                                                                                                                                                                    "counter", "Records that the sink reported as delivered.") "moontide_pipeline_records_delivered_total{pipeline=\"0\"} 7\n" HEAD("pipeline_records_undeliverable_total", "counter", "Records that the sink could not deliver.") "moontide_pipeline_records_undeliverable_total{pipeline=\"0\"} 1\n" HEAD("pipeline_commits_total",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "counter",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "Commits that were confirmed.") "moontide_pipeline_commits_total{pipeline=\"0\"} 3\n" HEAD("pipeline_commits_refused_total",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "counter",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "Commits that were refused and are tried again.") "moontide_pipeline_commits_refused_total{pipeline=\"0\"} 2\n" HEAD("pipeline_late_completions_total",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "counter",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "Completions and reports of an epoch that has ended.") "moontide_pipeline_late_completions_total{pipeline=\"0\"} 4\n";
+    static const char workers
+        [] = HEAD("worker_state", "gauge",
+                  "1 for the state that the thread is in.") "moontide_worker_state{pipeline=\"0\","
+                                                            "worker=\"2\",thread=\"worker-2\","
+                                                            "state=\"idle\"} 0\n"
+                                                            "moontide_worker_state{pipeline=\"0\","
+                                                            "worker=\"2\",thread=\"worker-2\","
+                                                            "state=\"taking\"} 0\n"
+                                                            "moontide_worker_state{pipeline=\"0\","
+                                                            "worker=\"2\",thread=\"worker-2\","
+                                                            "state=\"running\"} 1\n"
+                                                            "moontide_worker_state{pipeline=\"0\","
+                                                            "worker=\"2\",thread=\"worker-2\","
+                                                            "state=\"closed\"} 0\n" HEAD(
+                                                                "worker_records_total", "counter",
+                                                                "Records that were run, by "
+                                                                "outcome.") "moontide_worker_"
+                                                                            "records_total{"
+                                                                            "pipeline=\"0\",worker="
+                                                                            "\"2\",thread=\"worker-"
+                                                                            "2\","
+                                                                            "outcome=\"done\"} 5\n"
+                                                                            "moontide_worker_"
+                                                                            "records_total{"
+                                                                            "pipeline=\"0\",worker="
+                                                                            "\"2\",thread=\"worker-"
+                                                                            "2\","
+                                                                            "outcome=\"failed\"} "
+                                                                            "1\n" HEAD(
+                                                                                "worker_batches_"
+                                                                                "total",
+                                                                                "counter",
+                                                                                "Batches that were "
+                                                                                "run.") "moontide_"
+                                                                                        "worker_"
+                                                                                        "batches_"
+                                                                                        "total{"
+                                                                                        "pipeline="
+                                                                                        "\"0\","
+                                                                                        "worker="
+                                                                                        "\"2\","
+                                                                                        "thread="
+                                                                                        "\"worker-"
+                                                                                        "2\"} "
+                                                                                        "1\n" HEAD("worker_busy_seconds_total",
+                                                                                                   "counter",
+                                                                                                   "Time in user code.") "moontide_worker_busy_seconds_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} "
+                                                                                                                         "1.500000000\n" HEAD(
+                                                                                                                             "worker_batch_offset",
+                                                                                                                             "gauge",
+                                                                                                                             "Offset of the first record of the batch at hand.") "moontide_worker_batch_offset{pipeline=\"0\",worker=\"2\",thread=\"worker-2\","
+                                                                                                                                                                                 "topic=\"orders\",partition=\"1\"} 10\n" HEAD(
+                                                                                                                                                                                     "worker_batch_age_seconds",
+                                                                                                                                                                                     "gauge",
+                                                                                                                                                                                     "How long the batch at hand is running.") "moontide_worker_batch_age_seconds{pipeline=\"0\",worker=\"2\",thread=\"worker-2\","
+                                                                                                                                                                                                                               "topic=\"orders\",partition=\"1\"} 0.000000042\n";
+    static const char tasks[] =
+        HEAD("window_epoch", "gauge",
+             "Number of the assignment.") "moontide_window_epoch{topic=\"orders\",partition=\"1\","
+                                          "pipeline=\"0\"} 1\n" HEAD("window_slots_used", "gauge", "Records in the window.") "moontide_window_slots_used{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 2\n" HEAD("window_slots_capacity", "gauge", "Records that fit into the window.") "moontide_window_slots_capacity{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 4096\n" HEAD("window_bytes",
+                                                                                                                                                                                                                                                                                                                                                                                         "gauge",
+                                                                                                                                                                                                                                                                                                                                                                                         "Bytes of keys and values in the window.") "moontide_window_bytes{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 300\n" HEAD("window_commit_position",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        "gauge",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        "Next offset to commit.") "moontide_window_commit_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 8\n" HEAD("window_committed_position",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "gauge",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "Offset that a restart resumes from.") "moontide_window_committed_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 6\n" HEAD("window_head_age_seconds", "gauge",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    "Age of the oldest record in the window.") "moontide_window_head_age_seconds{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 0.250\n" HEAD("window_held",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "gauge",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "1 for each reason why no record is taken in.") "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"records\"} 0\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"bytes\"} 1\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"drain\"} 0\n" HEAD("task_thread_state", "gauge", "The state of each thread that works in tandem on the task.") "moontide_task_thread_state{topic=\"orders\",partition=\"1\",pipeline=\"0\","
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "thread=\"worker-2\",state=\"running\"} 1\n";
+    const char *written = write_at(2000000042);
+    written = skip(written, pipelines);
+    written = skip(written, workers);
+    written = skip(written, tasks);
+    cr_assert_str_empty(written);
+}
+
+Test(prometheus, r7_shows_each_thread_of_the_group_of_a_task)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        metrics_registry_add_worker(registry, i / 2, i);
+    }
+    metrics_registry_add_window(registry, 1, "t", 0);
+    const char *written = write_at(0);
+    cr_assert(strstr(written, "moontide_task_thread_state{topic=\"t\",partition=\"0\","
+                              "pipeline=\"1\",thread=\"worker-2\",state=\"idle\"} 1\n"
+                              "moontide_task_thread_state{topic=\"t\",partition=\"0\","
+                              "pipeline=\"1\",thread=\"worker-3\",state=\"idle\"} 1\n"));
+    cr_assert_null(strstr(written, "thread=\"worker-1\",state=\"idle\"} 1\nmoontide_task"));
+}
+
+Test(prometheus, labels_are_escaped)
+{
+    metrics_registry_add_window(registry, 0, "file:a\"b\\c\nd", 0);
+    cr_assert(
+        strstr(write_at(0), "moontide_window_epoch{topic=\"file:a\\\"b\\\\c\\nd\",partition"));
+}
+
+Test(prometheus, an_age_is_never_negative)
+{
+    struct worker_metrics *worker = metrics_registry_add_worker(registry, 0, 0);
+    worker_metrics_begin(worker, "t", 0, 0, 1000);
+    cr_assert(strstr(write_at(999), "topic=\"t\",partition=\"0\"} 0.000000000\n"));
+}
