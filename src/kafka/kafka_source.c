@@ -1,0 +1,553 @@
+#include "kafka/kafka_source.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/thread_role.h"
+#include "kafka/kafka_topics.h"
+
+enum { FETCH_MAX = 256, CLOSE_MS = 5000 };
+
+static const uint64_t WAKE = 1; /* what an eventfd takes */
+
+struct kafka_partition {
+    struct kafka_partition *next;
+    struct kafka_topic *topic;
+    int32_t partition;
+    rd_kafka_queue_t *queue;
+    bool at_end; /* an END event is due */
+};
+
+/* A name that lives as long as the source: records point to it. */
+struct kafka_topic {
+    struct kafka_topic *next;
+    char name[];
+};
+
+struct kafka_source {
+    struct source base;
+    rd_kafka_t *rk;
+    rd_kafka_queue_t *queue; /* of the consumer: rebalances, errors, commit results */
+    struct wakeup *wakeup;
+    rd_kafka_topic_partition_list_t *subscription;
+    char *brokers;
+    struct kafka_topic *topics;
+    struct kafka_partition *parts; /* assigned */
+    rd_kafka_event_t *rebalance;   /* waits for the answer */
+    struct source_partition *event_parts;
+    size_t event_capacity;
+    struct source_commit *commits; /* in flight, then in the COMMITTED event */
+    size_t commit_count;
+    size_t commit_capacity;
+    bool committed;    /* a COMMITTED event is due without librdkafka's */
+    bool ready_due;    /* a READY event is due */
+    bool ready;        /* was told */
+    bool fatal_due;    /* a FATAL event is due; `error` says why */
+    bool closing;
+    bool closed_told;
+    struct error error;
+};
+
+static void start(struct kafka_source *s);
+static struct source_event translate(struct kafka_source *s, rd_kafka_event_t *event);
+static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_event_t *event);
+static struct source_event committed_event(struct kafka_source *s);
+static void note_results(struct kafka_source *s, rd_kafka_event_t *event);
+static bool note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text);
+static struct kafka_partition *find_part(const struct kafka_source *s, const char *topic,
+                                         int32_t partition);
+static const struct record_origin ORIGIN;
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+static void source_attach(struct source *source, struct wakeup *wakeup)
+{
+    struct kafka_source *s = (struct kafka_source *)source;
+    s->wakeup = wakeup;
+    rd_kafka_queue_io_event_enable(s->queue, wakeup->fd, &WAKE, sizeof WAKE);
+    start(s);
+}
+
+static void start(struct kafka_source *s)
+{
+    rd_kafka_resp_err_t code = rd_kafka_subscribe(s->rk, s->subscription);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        error_set(&s->error, E_BROKER, "subscribe: %s", rd_kafka_err2str(code));
+        s->fatal_due = true;
+    }
+}
+
+static void source_close(struct source *source)
+{
+    thread_assert_poll();
+    struct kafka_source *s = (struct kafka_source *)source;
+    CHECK(!s->closing);
+    s->closing = true;
+    rd_kafka_error_t *error = rd_kafka_consumer_close_queue(s->rk, s->queue);
+    if (error) {
+        log_warn("closing the consumer", LOG_STR("reason", rd_kafka_error_string(error)));
+        rd_kafka_error_destroy(error);
+    }
+}
+
+static void free_part(struct kafka_partition *part)
+{
+    rd_kafka_queue_destroy(part->queue);
+    memory_free(part);
+}
+
+static void source_destroy(struct source *source)
+{
+    struct kafka_source *s = (struct kafka_source *)source;
+    if (s->rebalance) {
+        rd_kafka_event_destroy(s->rebalance);
+    }
+    while (s->parts) {
+        struct kafka_partition *part = s->parts;
+        s->parts = part->next;
+        free_part(part);
+    }
+    if (s->queue) {
+        rd_kafka_queue_destroy(s->queue);
+    }
+    if (s->rk) {
+        rd_kafka_destroy_flags(s->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    }
+    if (s->subscription) {
+        rd_kafka_topic_partition_list_destroy(s->subscription);
+    }
+    while (s->topics) {
+        struct kafka_topic *topic = s->topics;
+        s->topics = topic->next;
+        memory_free(topic);
+    }
+    memory_free(s->brokers);
+    memory_free(s->event_parts);
+    memory_free(s->commits);
+    memory_free(s);
+}
+
+/* --- events -------------------------------------------------------------------------------- */
+
+static struct source_event source_poll(struct source *source)
+{
+    thread_assert_poll();
+    struct kafka_source *s = (struct kafka_source *)source;
+    if (s->fatal_due) {
+        s->fatal_due = false;
+        return (struct source_event){.kind = SOURCE_FATAL, .err = &s->error};
+    }
+    if (s->ready_due) {
+        s->ready_due = false;
+        return (struct source_event){.kind = SOURCE_READY};
+    }
+    if (s->committed) {
+        return committed_event(s);
+    }
+    for (struct kafka_partition *part = s->parts; part; part = part->next) {
+        if (part->at_end) {
+            part->at_end = false;
+            return (struct source_event){.kind = SOURCE_END, .handle = part};
+        }
+    }
+    rd_kafka_event_t *event;
+    while ((event = rd_kafka_queue_poll(s->queue, 0)) != NULL) {
+        struct source_event translated = translate(s, event);
+        if (translated.kind != SOURCE_NOTHING) {
+            return translated;
+        }
+    }
+    if (s->closing && !s->closed_told && rd_kafka_consumer_closed(s->rk)) {
+        s->closed_told = true;
+        return (struct source_event){.kind = SOURCE_CLOSED};
+    }
+    return (struct source_event){.kind = SOURCE_NOTHING};
+}
+
+/* Takes the event. */
+static struct source_event translate(struct kafka_source *s, rd_kafka_event_t *event)
+{
+    struct source_event nothing = {.kind = SOURCE_NOTHING};
+    switch (rd_kafka_event_type(event)) {
+    case RD_KAFKA_EVENT_REBALANCE:
+        return rebalance_event(s, event);
+    case RD_KAFKA_EVENT_OFFSET_COMMIT:
+        if (s->commit_count > 0) {
+            note_results(s, event);
+            nothing = committed_event(s);
+        }
+        break;
+    case RD_KAFKA_EVENT_ERROR:
+        if (note_error(s, rd_kafka_event_error(event), rd_kafka_event_error_string(event))) {
+            s->fatal_due = false;
+            nothing = (struct source_event){.kind = SOURCE_FATAL, .err = &s->error};
+        }
+        break;
+    case RD_KAFKA_EVENT_FETCH:
+        /* each partition has its own queue before it is assigned */
+        CHECK(rd_kafka_event_message_count(event) == 0);
+        break;
+    default:
+        break;
+    }
+    rd_kafka_event_destroy(event);
+    return nothing;
+}
+
+/* What must be told and ends the run: true, `error` is set. All else is logged; librdkafka goes on. */
+static bool note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text)
+{
+    char fatal[512];
+    switch (code) {
+    case RD_KAFKA_RESP_ERR__FATAL:
+        code = rd_kafka_fatal_error(s->rk, fatal, sizeof fatal);
+        error_set(&s->error, E_BROKER, "consumer: %s: %s", rd_kafka_err2name(code), fatal);
+        return true;
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+        error_set(&s->error, E_BROKER, "consumer of %s: %s: %s", s->brokers,
+                  rd_kafka_err2name(code), text);
+        return true;
+    default:
+        log_warn("consumer", LOG_STR("code", rd_kafka_err2name(code)), LOG_STR("text", text));
+        return false;
+    }
+}
+
+static struct kafka_topic *intern(struct kafka_source *s, const char *name)
+{
+    struct kafka_topic *topic = s->topics;
+    while (topic && strcmp(topic->name, name) != 0) {
+        topic = topic->next;
+    }
+    if (topic == NULL) {
+        size_t size = strlen(name) + 1;
+        topic = memory_alloc(sizeof *topic + size);
+        memcpy(topic->name, name, size);
+        topic->next = s->topics;
+        s->topics = topic;
+    }
+    return topic;
+}
+
+/* The partition gets a queue of its own, before it is assigned: no record ever goes elsewhere. */
+static struct kafka_partition *add_part(struct kafka_source *s, const char *name,
+                                        int32_t partition)
+{
+    struct kafka_partition *part = memory_alloc(sizeof *part);
+    part->topic = intern(s, name);
+    part->partition = partition;
+    part->queue = rd_kafka_queue_get_partition(s->rk, name, partition);
+    CHECK(part->queue != NULL);
+    rd_kafka_queue_forward(part->queue, NULL);
+    rd_kafka_queue_io_event_enable(part->queue, s->wakeup->fd, &WAKE, sizeof WAKE);
+    struct kafka_partition **last = &s->parts;
+    while (*last) {
+        last = &(*last)->next;
+    }
+    *last = part;
+    return part;
+}
+
+/* Keeps the event until the answer. */
+static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_event_t *event)
+{
+    CHECK(s->rebalance == NULL);
+    s->rebalance = event;
+    rd_kafka_resp_err_t code = rd_kafka_event_error(event);
+    const rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
+    size_t count = list ? (size_t)list->cnt : 0;
+    if (s->event_capacity < count) {
+        s->event_capacity = count;
+        s->event_parts = memory_resize(s->event_parts, count * sizeof *s->event_parts);
+    }
+    bool assign = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        const rd_kafka_topic_partition_t *one = &list->elems[i];
+        struct kafka_partition *part = find_part(s, one->topic, one->partition);
+        CHECK(!assign || part == NULL);
+        if (assign) {
+            part = add_part(s, one->topic, one->partition);
+        }
+        if (part) {
+            s->event_parts[known++] = (struct source_partition){
+                .topic = part->topic->name, .partition = part->partition, .handle = part};
+        }
+    }
+    enum source_event_kind kind = assign ? SOURCE_ASSIGN : SOURCE_REVOKE;
+    if (!assign && (code != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS || rd_kafka_assignment_lost(s->rk))) {
+        kind = SOURCE_LOST;
+    }
+    return (struct source_event){
+        .kind = kind, .partitions = s->event_parts, .partition_count = known};
+}
+
+static void drop_parts(struct kafka_source *s, const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++) {
+        struct kafka_partition **at = &s->parts;
+        while (*at && ((*at)->partition != list->elems[i].partition ||
+                       strcmp((*at)->topic->name, list->elems[i].topic) != 0)) {
+            at = &(*at)->next;
+        }
+        if (*at) {
+            struct kafka_partition *part = *at;
+            *at = part->next;
+            free_part(part);
+        }
+    }
+}
+
+static void source_answer(struct source *source)
+{
+    thread_assert_poll();
+    struct kafka_source *s = (struct kafka_source *)source;
+    CHECK(s->rebalance != NULL);
+    rd_kafka_event_t *event = s->rebalance;
+    const rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
+    bool assign = rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    bool cooperative = strcmp(rd_kafka_rebalance_protocol(s->rk), "COOPERATIVE") == 0;
+    rd_kafka_error_t *error = NULL;
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (!assign && list) {
+        drop_parts(s, list);
+    }
+    if (cooperative && list) {
+        error = assign ? rd_kafka_incremental_assign(s->rk, list)
+                       : rd_kafka_incremental_unassign(s->rk, list);
+    } else {
+        code = rd_kafka_assign(s->rk, assign ? list : NULL);
+    }
+    if (error || code) {
+        log_warn("rebalance was not taken",
+                 LOG_STR("reason", error ? rd_kafka_error_string(error) : rd_kafka_err2str(code)));
+    }
+    if (error) {
+        rd_kafka_error_destroy(error);
+    }
+    rd_kafka_event_destroy(event);
+    s->rebalance = NULL;
+    if (assign && !s->ready) {
+        s->ready = true;
+        s->ready_due = true;
+    }
+}
+
+static struct kafka_partition *find_part(const struct kafka_source *s, const char *topic,
+                                         int32_t partition)
+{
+    struct kafka_partition *part = s->parts;
+    while (part && (part->partition != partition || strcmp(part->topic->name, topic) != 0)) {
+        part = part->next;
+    }
+    return part;
+}
+
+/* --- records ------------------------------------------------------------------------------- */
+
+static void to_record(struct kafka_partition *part, rd_kafka_message_t *message,
+                      struct record *rec)
+{
+    rd_kafka_timestamp_type_t type;
+    *rec = (struct record){
+        .key = message->key,
+        .value = message->payload,
+        .key_size = (uint32_t)message->key_len,
+        .value_size = (uint32_t)message->len,
+        .offset = message->offset,
+        .timestamp_ms = rd_kafka_message_timestamp(message, &type),
+        .topic = part->topic->name,
+        .partition = part->partition,
+        .leader_epoch = -1,
+        .origin = &ORIGIN,
+        .message = message,
+    };
+#if RD_KAFKA_VERSION >= 0x020100ff
+    rec->leader_epoch = rd_kafka_message_leader_epoch(message);
+#endif
+}
+
+static size_t source_fetch(struct source *source, void *handle, struct record *recs, size_t max)
+{
+    thread_assert_poll();
+    struct kafka_source *s = (struct kafka_source *)source;
+    struct kafka_partition *part = handle;
+    rd_kafka_message_t *messages[FETCH_MAX];
+    ssize_t got =
+        rd_kafka_consume_batch_queue(part->queue, 0, messages, max < FETCH_MAX ? max : FETCH_MAX);
+    size_t count = 0;
+    for (ssize_t i = 0; i < got; i++) {
+        rd_kafka_message_t *message = messages[i];
+        if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            to_record(part, message, &recs[count++]);
+            continue;
+        }
+        if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            part->at_end = true;
+        } else if (note_error(s, message->err, rd_kafka_message_errstr(message))) {
+            s->fatal_due = true;
+        }
+        rd_kafka_message_destroy(message);
+    }
+    if (count > 0 && messages[got - 1]->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        part->at_end = false;
+    }
+    return count;
+}
+
+static void source_release(struct source *source, struct record *rec)
+{
+    (void)source;
+    rd_kafka_message_destroy(rec->message);
+    rec->message = NULL;
+}
+
+static uint32_t read_headers(struct record *rec, struct arena *arena, struct header **headers)
+{
+    rd_kafka_headers_t *all = NULL;
+    *headers = NULL;
+    if (rd_kafka_message_headers(rec->message, &all) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return 0;
+    }
+    size_t count = rd_kafka_header_cnt(all);
+    struct header *list = arena_alloc(arena, count * sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        const void *value;
+        size_t size;
+        rd_kafka_resp_err_t code = rd_kafka_header_get_all(all, i, &name, &value, &size);
+        CHECK(code == RD_KAFKA_RESP_ERR_NO_ERROR);
+        list[i] = (struct header){.name = name,
+                                  .value = value,
+                                  .name_size = (uint32_t)strlen(name),
+                                  .value_size = (uint32_t)size};
+    }
+    *headers = list;
+    return (uint32_t)count;
+}
+
+static const struct record_origin ORIGIN = {.read_headers = read_headers};
+
+/* --- commits ------------------------------------------------------------------------------- */
+
+static void source_commit(struct source *source, const struct source_commit *commits,
+                          size_t count)
+{
+    thread_assert_poll();
+    struct kafka_source *s = (struct kafka_source *)source;
+    CHECK(s->commit_count == 0);
+    CHECK(count > 0);
+    if (s->commit_capacity < count) {
+        s->commit_capacity = count;
+        s->commits = memory_resize(s->commits, count * sizeof *s->commits);
+    }
+    memcpy(s->commits, commits, count * sizeof *commits);
+    s->commit_count = count;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
+    for (size_t i = 0; i < count; i++) {
+        const struct kafka_partition *part = commits[i].handle;
+        rd_kafka_topic_partition_list_add(list, part->topic->name, part->partition)->offset =
+            commits[i].position;
+        s->commits[i].refused = true; /* until the answer says otherwise */
+    }
+    rd_kafka_resp_err_t code = rd_kafka_commit_queue(s->rk, list, s->queue, NULL, NULL);
+    rd_kafka_topic_partition_list_destroy(list);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        error_set(&s->error, E_BROKER, "commit: %s", rd_kafka_err2str(code));
+        s->committed = true;
+    }
+}
+
+/* The answer lists the same partitions in the same order as the request. */
+static void note_results(struct kafka_source *s, rd_kafka_event_t *event)
+{
+    rd_kafka_resp_err_t code = rd_kafka_event_error(event);
+    const rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
+    error_set(&s->error, E_BROKER, "commit: %s", rd_kafka_err2str(code));
+    if (list == NULL || (size_t)list->cnt != s->commit_count) {
+        return;
+    }
+    for (size_t i = 0; i < s->commit_count; i++) {
+        const rd_kafka_topic_partition_t *one = &list->elems[i];
+        s->commits[i].refused = code || one->err || one->offset != s->commits[i].position;
+        if (one->err) {
+            error_set(&s->error, E_BROKER, "commit: %s", rd_kafka_err2str(one->err));
+        }
+    }
+}
+
+static struct source_event committed_event(struct kafka_source *s)
+{
+    struct source_event event = {.kind = SOURCE_COMMITTED,
+                                 .commits = s->commits,
+                                 .commit_count = s->commit_count,
+                                 .err = &s->error};
+    s->commit_count = 0;
+    s->committed = false;
+    return event;
+}
+
+/* --- open ---------------------------------------------------------------------------------- */
+
+static const struct source_ops OPS = {
+    .attach = source_attach,
+    .poll = source_poll,
+    .answer = source_answer,
+    .fetch = source_fetch,
+    .release = source_release,
+    .commit = source_commit,
+    .close = source_close,
+    .destroy = source_destroy,
+};
+
+static bool connect_consumer(struct kafka_source *s, const struct kafka_source_options *options,
+                             struct error *err)
+{
+    rd_kafka_conf_t *conf = kafka_settings_consumer(&options->settings, err);
+    if (conf == NULL) {
+        return false;
+    }
+    rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT |
+                                       RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_FETCH);
+    char text[512];
+    s->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
+    if (s->rk == NULL) {
+        rd_kafka_conf_destroy(conf);
+        return error_set(err, E_CONFIG, "consumer: %s", text);
+    }
+    rd_kafka_poll_set_consumer(s->rk);
+    s->queue = rd_kafka_queue_get_consumer(s->rk);
+    CHECK(s->queue != NULL);
+    return true;
+}
+
+struct source *kafka_source_open(const struct kafka_source_options *options, struct error *err)
+{
+    CHECK(options->topic_count > 0);
+    struct kafka_source *s = memory_alloc(sizeof *s);
+    s->base.ops = &OPS;
+    s->brokers = memory_copy_text(options->settings.brokers);
+    s->subscription = rd_kafka_topic_partition_list_new((int)options->topic_count);
+    if (!connect_consumer(s, options, err)) {
+        source_destroy(&s->base);
+        return NULL;
+    }
+    for (size_t i = 0; i < options->topic_count; i++) {
+        const char *topic = options->topics[i];
+        rd_kafka_topic_partition_list_add(s->subscription, topic, RD_KAFKA_PARTITION_UA);
+        if (!kafka_topics_check(s->rk, topic, s->brokers, err)) {
+            source_destroy(&s->base);
+            return NULL;
+        }
+    }
+    return &s->base;
+}

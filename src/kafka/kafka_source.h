@@ -1,0 +1,32 @@
+/*
+ * kafka_source: the source port on a consumer of a Kafka group.
+ *
+ * Why: each assigned partition has a queue of its own that only fetch drains; a partition that is not
+ * fetched is held by librdkafka's bounded prefetch, without pause and resume, which cost up to a second
+ * and may lose records. Rebalances come as events and are answered when the engine has drained;
+ * librdkafka waits for that, and so does the group.
+ *
+ * Thread: open, destroy: main thread. The port: poll thread. read_headers: the holder of the record.
+ * Owns: the consumer, its queues.
+ */
+#ifndef KAFKA_KAFKA_SOURCE_H
+#define KAFKA_KAFKA_SOURCE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "kafka/kafka_settings.h"
+#include "stream/source.h"
+
+struct kafka_source_options {
+    struct kafka_settings settings;
+    const char *const *topics; /* copied */
+    size_t topic_count;
+    unsigned member; /* of this process: makes group.instance.id unique */
+};
+
+/* Connects and checks that the topics exist, within about ten seconds: E_BROKER when no broker answers or
+ * a topic is not there; E_CONFIG... when a setting is not taken. Joins the group with attach. */
+struct source *kafka_source_open(const struct kafka_source_options *options, struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+#include "kafka/kafka_topics.h"
+
+#include <unistd.h>
+
+#include "base/check.h"
+
+enum { ANSWER_MS = 8000, TRIES = 20, PAUSE_US = 100000 };
+
+static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle);
+
+bool kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers, struct error *err)
+{
+    CHECK(topic != NULL);
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
+    if (handle == NULL) {
+        return error_set(err, E_BROKER, "topic \"%s\": %s", topic,
+                         rd_kafka_err2str(rd_kafka_last_error()));
+    }
+    rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int i = 0; i < TRIES; i++) {
+        result = look(rk, handle);
+        bool may_come = result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+                        result == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+        if (!may_come) {
+            break;
+        }
+        usleep(PAUSE_US);
+    }
+    rd_kafka_topic_destroy(handle);
+    if (result == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return true;
+    }
+    if (result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+        return error_set(err, E_BROKER,
+                         "topic \"%s\" does not exist on %s: create it, or check its name", topic,
+                         brokers);
+    }
+    if (result == RD_KAFKA_RESP_ERR__TRANSPORT || result == RD_KAFKA_RESP_ERR__TIMED_OUT) {
+        return error_set(err, E_BROKER,
+                         "no broker of %s answers: check the address, and that it can be reached "
+                         "from here (%s)",
+                         brokers, rd_kafka_err2str(result));
+    }
+    return error_set(err, E_BROKER, "topic \"%s\" on %s: %s", topic, brokers,
+                     rd_kafka_err2str(result));
+}
+
+static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t result = rd_kafka_metadata(rk, 0, handle, &metadata, ANSWER_MS);
+    if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return result;
+    }
+    result = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    if (metadata->topic_cnt == 1) {
+        const rd_kafka_metadata_topic_t *found = &metadata->topics[0];
+        result = found->err;
+        if (result == RD_KAFKA_RESP_ERR_NO_ERROR && found->partition_cnt == 0) {
+            result = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+        }
+    }
+    rd_kafka_metadata_destroy(metadata);
+    return result;
+}
