@@ -98,7 +98,10 @@ void pipeline_destroy(struct pipeline *pipeline) NO_THREAD_ANALYSIS
     }
     CHECK(!pipeline->thread.running);
     pipeline->sink->ops->destroy(pipeline->sink); /* it may borrow bytes of slots */
-    partition_table_fini(&pipeline->table);       /* gives the records back to the source */
+    enum thread_role_kind role = thread_role_get();
+    thread_role_set(ROLE_POLL); /* the poll thread has ended; records go back on that thread only */
+    partition_table_fini(&pipeline->table);
+    thread_role_set(role);
     pipeline->source->ops->destroy(pipeline->source);
     rebalance_fini(&pipeline->rebalance);
     commit_plan_fini(&pipeline->plan);
