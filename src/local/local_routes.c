@@ -45,6 +45,8 @@ bool local_routes_matches(const char *output)
 struct local_routes *local_routes_open(const struct local_routes_options *options,
                                        struct error *err)
 {
+    CHECK(options->outputs != NULL || options->output_count == 0);
+    CHECK(options->inputs != NULL || options->input_count == 0);
     struct local_routes *routes = memory_alloc(sizeof *routes);
     routes->routes = memory_alloc_array(options->output_count, sizeof *routes->routes);
     routes->outputs = memory_alloc_array(options->output_count, sizeof(struct local_output *));
@@ -70,6 +72,7 @@ static bool add_route(struct local_routes *routes, const char *text, struct erro
         return error_set(err, E_USAGE,
                          "output \"%s\" is neither file:PATH nor -, nor TOPIC= and one", text);
     }
+    CHECK(target >= text);
     char *topic = target == text ? NULL : memory_copy_bytes(text, (size_t)(target - text) - 1);
     struct route *route = routes->routes + routes->route_count++;
     *route = (struct route){.topic = topic, .target = target};
@@ -165,6 +168,7 @@ bool local_routes_find(const struct local_routes *routes, const char *topic, siz
                        struct error *err)
 {
     for (size_t i = 0; i < routes->route_count; i++) {
+        DCHECK(routes->routes[i].output < routes->output_count);
         const char *known = routes->routes[i].topic;
         if (topic == known || (topic && known && strcmp(topic, known) == 0)) {
             *index = routes->routes[i].output;

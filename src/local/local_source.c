@@ -60,7 +60,7 @@ static struct local_source *make(size_t count) NO_THREAD_ANALYSIS
     struct local_source *local = memory_alloc(sizeof *local);
     local->source.ops = &OPS;
     local->names = memory_alloc_array(count, sizeof *local->names);
-    local->inputs = memory_alloc_array(count, sizeof *local->inputs);
+    local->inputs = memory_alloc_array(count, sizeof(struct local_input *));
     local->partitions = memory_alloc_array(count, sizeof *local->partitions);
     local->end_told = memory_alloc_array(count, sizeof *local->end_told);
     local->committed = memory_alloc_array(count, sizeof *local->committed);

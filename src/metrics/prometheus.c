@@ -63,6 +63,7 @@ static void begin_family(struct byte_buffer *out, const char *name, const char *
 /* Backslash, quote and line break are escaped within labels. */
 static void write_text(struct byte_buffer *out, const char *text)
 {
+    CHECK(text != NULL);
     for (; *text; text++) {
         if (*text == '\n') {
             byte_buffer_append_text(out, "\\n");
@@ -239,6 +240,7 @@ static void write_task_threads(const struct metrics_snapshot *snapshot, struct b
                  "The state of each thread that works in tandem on the task.");
     for (size_t i = 0; i < snapshot->task_count; i++) {
         const struct task_view *task = snapshot->tasks + i;
+        DCHECK(task->workers != NULL || task->worker_count == 0);
         for (size_t j = 0; j < task->worker_count; j++) {
             const struct worker_reading *worker = task->workers + j;
             begin_task(out, "task_thread_state", task);
