@@ -18,6 +18,7 @@ struct engine {
     const struct engine_options *options; /* constant, and so are the next two */
     const struct clock_source *clock;
     const struct engine_ports *ports;
+    struct metrics_registry *metrics;
     struct pipeline **pipelines;
     unsigned pipeline_count;
     struct worker **workers;
@@ -46,6 +47,7 @@ struct engine *engine_create(const struct engine_options *options, const struct 
     engine->options = options;
     engine->ports = ports;
     engine->clock = clock;
+    engine->metrics = metrics_registry_create();
     wakeup_init(&engine->wakeup);
     unsigned count = thread_groups_count(n, k);
     engine->pipelines = memory_alloc_array(count, sizeof *engine->pipelines);
@@ -80,6 +82,7 @@ static bool create_pipeline(struct engine *engine, unsigned index, struct error 
         .clock = engine->clock,
         .source = source,
         .sink = sink,
+        .metrics = engine->metrics,
         .observer = &engine->wakeup,
     });
     return true;
@@ -102,6 +105,8 @@ static bool create_workers(struct engine *engine, unsigned index, struct error *
             .exchange = pipeline_exchange(engine->pipelines[index]),
             .processor = processor,
             .clock = engine->clock,
+            .metrics =
+                metrics_registry_add_worker(engine->metrics, index, engine->worker_count),
             .observer = &engine->wakeup,
         });
         engine->worker_count++;
@@ -120,6 +125,7 @@ void engine_destroy(struct engine *engine)
     for (unsigned i = 0; i < engine->pipeline_count; i++) {
         pipeline_destroy(engine->pipelines[i]);
     }
+    metrics_registry_destroy(engine->metrics);
     wakeup_fini(&engine->wakeup);
     memory_free(engine->workers);
     memory_free(engine->pipelines);
@@ -223,6 +229,11 @@ bool engine_result(const struct engine *engine, struct error *err)
 bool engine_is_stuck(const struct engine *engine)
 {
     return engine->stuck;
+}
+
+struct metrics_registry *engine_metrics(const struct engine *engine)
+{
+    return engine->metrics;
 }
 
 unsigned engine_pipeline_count(const struct engine *engine)

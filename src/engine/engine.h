@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/engine_options.h"
+#include "metrics/metrics_registry.h"
 #include "stream/processor.h"
 #include "stream/sink.h"
 #include "stream/source.h"
@@ -54,6 +55,8 @@ bool engine_result(const struct engine *engine, struct error *err);
  * thread cannot be joined; the process has to exit without engine_destroy. */
 bool engine_is_stuck(const struct engine *engine);
 
+/* All that it counts, for readers on any thread; borrowed until destroy. */
+struct metrics_registry *engine_metrics(const struct engine *engine);
 /* Number of pipelines. */
 unsigned engine_pipeline_count(const struct engine *engine);
 

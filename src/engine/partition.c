@@ -20,6 +20,12 @@ struct partition {
     struct exchange *exchange;
     struct commit_window *window;
     struct mailbox *mailboxes; /* VIRTUAL_KEYS of them; NULL with K = 1 */
+    struct metrics_registry *metrics;
+    struct pipeline_metrics *counters;
+    struct window_metrics *shown; /* NULL: hidden */
+    struct commit_window_counts published;
+    uint64_t head_sequence; /* the oldest record, and since when it is that */
+    int64_t head_since_ms;
     uint32_t id;
     bool at_end;
     uint32_t stash_first; /* records fetched and not admitted: stash[first .. first + count) */
@@ -47,6 +53,11 @@ struct partition *partition_create(const struct partition_options *options)
     part->sink = options->sink;
     part->exchange = options->exchange;
     part->id = options->id;
+    part->metrics = options->metrics;
+    part->counters = options->counters;
+    part->head_since_ms = -1;
+    part->shown = metrics_registry_add_window(options->metrics, options->pipeline,
+                                              options->where.topic, options->where.partition);
     if (exchange_has_mailboxes(options->exchange)) {
         part->mailboxes = memory_alloc_array(VIRTUAL_KEYS, sizeof *part->mailboxes);
     }
@@ -66,6 +77,7 @@ void partition_destroy(struct partition *part, bool force)
         return;
     }
     release_stash(part);
+    partition_hide(part);
     if (commit_window_mode(part->window) != WINDOW_DEAD) {
         CHECK(force);
         commit_window_set_mode(part->window, WINDOW_DEAD);
@@ -92,8 +104,17 @@ void partition_drain(struct partition *part)
 
 void partition_kill(struct partition *part)
 {
+    partition_hide(part);
     commit_window_set_mode(part->window, WINDOW_DEAD);
     release_stash(part);
+}
+
+void partition_hide(struct partition *part)
+{
+    if (part->shown) {
+        metrics_registry_remove_window(part->metrics, part->shown);
+        part->shown = NULL;
+    }
 }
 
 void partition_give_stash(struct partition *part, struct partition *heir)
@@ -224,6 +245,7 @@ static enum sink_result send_effects(struct partition *part, struct slot *slot, 
             return result;
         }
         commit_window_sent(part->window, slot);
+        metric_add(&part->counters->emitted, 1);
     }
     return SINK_TAKEN;
 }
@@ -266,6 +288,7 @@ enum partition_result partition_ack(struct partition *part, const struct deliver
     uint64_t base = head ? head->sequence : 0;
     uint64_t sequence = base + ((report->tag - base) & mask);
     struct slot *slot = commit_window_ack(part->window, epoch, sequence, report->failed);
+    metric_add(report->failed ? &part->counters->undeliverable : &part->counters->delivered, 1);
     if (slot == NULL || !report->failed) {
         return PARTITION_WORKED;
     }
@@ -283,6 +306,55 @@ enum partition_result partition_release(struct partition *part)
         result = PARTITION_WORKED;
     }
     return result;
+}
+
+/* --- metrics ------------------------------------------------------------------------------- */
+
+static enum hold_reason hold_reason(const struct commit_window *win)
+{
+    if (commit_window_mode(win) != WINDOW_RUN) {
+        return HOLD_DRAIN;
+    }
+    if (!commit_window_is_held(win)) {
+        return HOLD_NONE;
+    }
+    bool slots = commit_window_used(win) * 4 >= commit_window_capacity(win) * 3;
+    return slots ? HOLD_RECORDS : HOLD_BYTES;
+}
+
+static void publish_counts(struct partition *part)
+{
+    struct commit_window_counts counts = commit_window_counts(part->window);
+    metric_add(&part->counters->admitted, (int64_t)(counts.admitted - part->published.admitted));
+    metric_add(&part->counters->retired, (int64_t)(counts.retired - part->published.retired));
+    metric_add(&part->counters->late_completions, (int64_t)(counts.late - part->published.late));
+    part->published = counts;
+}
+
+void partition_publish(struct partition *part, int64_t now_ms)
+{
+    publish_counts(part);
+    if (part->shown == NULL) {
+        return;
+    }
+    const struct commit_window *win = part->window;
+    const struct slot *head = commit_window_head(win);
+    if (head == NULL) {
+        part->head_since_ms = -1;
+    } else if (part->head_since_ms < 0 || head->sequence != part->head_sequence) {
+        part->head_sequence = head->sequence;
+        part->head_since_ms = now_ms;
+    }
+    window_metrics_set(part->shown, &(struct window_reading){
+                                        .epoch = commit_window_epoch(win),
+                                        .used = commit_window_used(win),
+                                        .capacity = commit_window_capacity(win),
+                                        .bytes = (int64_t)commit_window_bytes(win),
+                                        .head_since_ms = part->head_since_ms,
+                                        .commit_pos = commit_window_commit_pos(win),
+                                        .committed_pos = commit_window_committed_pos(win),
+                                        .hold = hold_reason(win),
+                                    });
 }
 
 /* --- queries ------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
 #include "commit/commit_window.h"
 #include "engine/engine_options.h"
 #include "engine/exchange.h"
+#include "metrics/metrics_registry.h"
 #include "stream/sink.h"
 #include "stream/source.h"
 
@@ -32,6 +33,9 @@ struct partition_options {
     struct source *source;
     struct sink *sink;
     struct exchange *exchange;
+    struct metrics_registry *metrics;
+    struct pipeline_metrics *counters; /* of the pipeline */
+    unsigned pipeline;
     uint32_t epoch;
     uint32_t id; /* names it in delivery tags, below PARTITION_ID_MAX */
 };
@@ -63,12 +67,17 @@ enum partition_result partition_ack(struct partition *part, const struct deliver
 /* Frees what is acked at the head of the window and releases the records. */
 enum partition_result partition_release(struct partition *part) ON_THREAD(poll_thread);
 
+/* Writes the state of its window and what was counted since to the metrics. */
+void partition_publish(struct partition *part, int64_t now_ms) ON_THREAD(poll_thread);
+
 /* --- life ---------------------------------------------------------------------------------- */
 
 /* Nothing is admitted, nothing begins from now on; what runs is finished. */
 void partition_drain(struct partition *part) ON_THREAD(poll_thread);
 /* It is no longer ours: what comes back is only counted. Records fetched and not admitted are released. */
 void partition_kill(struct partition *part) ON_THREAD(poll_thread);
+/* Takes its window out of the metrics: another one of the same partition is to come, or none. */
+void partition_hide(struct partition *part) ON_THREAD(poll_thread);
 /* Moves the records that were fetched and not admitted to `heir`, the same partition in a new epoch. */
 void partition_give_stash(struct partition *part, struct partition *heir) ON_THREAD(poll_thread);
 /* SOURCE_END came; void after the next record. */

@@ -57,6 +57,7 @@ void partition_table_kill(struct partition_table *table, struct partition *part)
 struct partition *partition_table_rebuild(struct partition_table *table, struct partition *part,
                                           const struct partition_options *options)
 {
+    partition_hide(part);
     struct partition *heir = partition_table_add(table, options);
     partition_give_stash(part, heir);
     partition_table_kill(table, part);

@@ -26,13 +26,16 @@ enum {
 enum stop_request { STOP_NONE, STOP_DRAIN, STOP_HURRY };
 
 struct pipeline {
-    unsigned index;                      /* constant, and so are the next six */
+    unsigned index;                      /* constant, and so are the next nine */
     const struct engine_options *engine;
     const struct clock_source *clock;
     struct source *source;
     struct sink *sink;
     struct exchange *exchange;
     struct wakeup *observer; /* or NULL */
+    struct metrics_registry *metrics;
+    struct metrics_registry *own_metrics; /* what `metrics` is when nobody reads, else NULL */
+    struct pipeline_metrics *counters;
     struct wakeup wakeup;
     struct thread thread;
     ATOMIC(any, poll_thread) atomic_int stop; /* enum stop_request */
@@ -59,6 +62,7 @@ static bool retire(struct pipeline *pipeline) ON_THREAD(poll_thread);
 static bool commit(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
 static bool admit(struct pipeline *pipeline) ON_THREAD(poll_thread);
 static bool advance(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
+static void publish(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
 static void fail(struct pipeline *pipeline, const struct error *err) ON_THREAD(poll_thread);
 static void tell_observer(struct pipeline *pipeline);
 static void loop(void *context);
@@ -77,6 +81,9 @@ struct pipeline *pipeline_create(const struct pipeline_options *options) NO_THRE
     pipeline->source = options->source;
     pipeline->sink = options->sink;
     pipeline->observer = options->observer;
+    pipeline->own_metrics = options->metrics ? NULL : metrics_registry_create();
+    pipeline->metrics = options->metrics ? options->metrics : pipeline->own_metrics;
+    pipeline->counters = metrics_registry_add_pipeline(pipeline->metrics, options->index);
     wakeup_init(&pipeline->wakeup);
     pipeline->exchange = exchange_create(options->workers, &pipeline->wakeup);
     atomic_init(&pipeline->stop, STOP_NONE);
@@ -106,6 +113,7 @@ void pipeline_destroy(struct pipeline *pipeline) NO_THREAD_ANALYSIS
     rebalance_fini(&pipeline->rebalance);
     commit_plan_fini(&pipeline->plan);
     exchange_destroy(pipeline->exchange);
+    metrics_registry_destroy(pipeline->own_metrics);
     wakeup_fini(&pipeline->wakeup);
     memory_free(pipeline);
 }
@@ -152,12 +160,23 @@ bool pipeline_turn(struct pipeline *pipeline)
     worked |= commit(pipeline, now_ms);
     worked |= admit(pipeline);
     worked |= advance(pipeline, now_ms);
+    publish(pipeline, now_ms);
 #ifdef TIDE_DEBUG
     if (pipeline->admit_next % CHECK_TURNS == 0) {
         pipeline_check(pipeline, false);
     }
 #endif
     return worked;
+}
+
+static void publish(struct pipeline *pipeline, int64_t now_ms)
+{
+    for (size_t i = 0; i < pipeline->table.active_count; i++) {
+        partition_publish(pipeline->table.active[i], now_ms);
+    }
+    for (size_t i = 0; i < pipeline->table.dead_count; i++) {
+        partition_publish(pipeline->table.dead[i], now_ms);
+    }
 }
 
 /* Takes back what the workers finished. */
@@ -218,6 +237,9 @@ static struct partition_options partition_defaults(const struct pipeline *pipeli
         .source = pipeline->source,
         .sink = pipeline->sink,
         .exchange = pipeline->exchange,
+        .metrics = pipeline->metrics,
+        .counters = pipeline->counters,
+        .pipeline = pipeline->index,
     };
 }
 
@@ -269,6 +291,7 @@ static void confirm(struct pipeline *pipeline, const struct source_event *event,
     ON_THREAD(poll_thread)
 {
     size_t refused = commit_plan_confirm(&pipeline->plan, &pipeline->table, event);
+    metric_add(refused ? &pipeline->counters->commits_refused : &pipeline->counters->commits, 1);
     if (refused > 0) {
         pipeline->plan.retry_ms = now_ms + COMMIT_RETRY_MS;
         log_warn("commit refused, will be tried again", LOG_INT("pipeline", pipeline->index),

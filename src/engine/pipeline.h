@@ -25,6 +25,7 @@
 #include "base/wakeup.h"
 #include "engine/engine_options.h"
 #include "engine/exchange.h"
+#include "metrics/metrics_registry.h"
 #include "stream/sink.h"
 #include "stream/source.h"
 
@@ -39,6 +40,7 @@ struct pipeline_options {
     const struct clock_source *clock;
     struct source *source; /* taken */
     struct sink *sink;     /* taken */
+    struct metrics_registry *metrics; /* NULL: nobody reads */
     struct wakeup *observer; /* signalled when a query's answer changes; NULL: nobody */
 };
 

@@ -16,12 +16,14 @@ enum {
 enum step { STEP_TAKE, STEP_RUN, STEP_GIVE };
 
 struct worker {
-    unsigned index;                 /* constant, and so are the next five */
+    unsigned index;                 /* constant, and so are the next six */
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
     size_t batch_max;
     struct wakeup *observer; /* or NULL */
+    struct worker_metrics *metrics;
+    struct worker_metrics unread; /* what `metrics` is when nobody reads */
     struct thread thread;
     ATOMIC(worker_thread, any) atomic_bool running;
     enum step step OWNED_BY(worker_thread);
@@ -34,6 +36,7 @@ struct worker {
 
 static bool take(struct worker *worker) ON_THREAD(worker_thread);
 static void run(struct worker *worker) ON_THREAD(worker_thread);
+static void note_cost(struct worker *worker, int64_t record_ns) ON_THREAD(worker_thread);
 static void give(struct worker *worker) ON_THREAD(worker_thread);
 static void loop(void *context);
 
@@ -41,12 +44,13 @@ struct worker *worker_create(const struct worker_options *options)
 {
     CHECK(options->batch_max <= WORKER_BATCH_MAX);
     CHECK(options->processor != NULL);
-    struct worker *worker = memory_alloc(sizeof *worker);
+    struct worker *worker = memory_alloc_aligned(sizeof *worker);
     worker->index = options->index;
     worker->exchange = options->exchange;
     worker->processor = options->processor;
     worker->clock = options->clock;
     worker->observer = options->observer;
+    worker->metrics = options->metrics ? options->metrics : &worker->unread;
     atomic_init(&worker->running, false);
     worker->batch_max = options->batch_max ? options->batch_max : WORKER_BATCH_MAX;
     return worker;
@@ -80,10 +84,13 @@ static void loop(void *context)
     struct worker *worker = context;
     thread_assert_worker();
     do {
+        worker_metrics_set_state(worker->metrics, WORKER_TAKING);
         while (worker_turn(worker)) {
         }
+        worker_metrics_set_state(worker->metrics, WORKER_IDLE);
     } while (exchange_wait(worker->exchange));
     worker->processor->ops->close(worker->processor);
+    worker_metrics_set_state(worker->metrics, WORKER_CLOSED);
     atomic_store_explicit(&worker->running, false, memory_order_release);
     if (worker->observer) {
         wakeup_signal(worker->observer);
@@ -136,20 +143,31 @@ static bool take(struct worker *worker)
 static void run(struct worker *worker)
 {
     if (worker->run_count > 0) {
-        int64_t before = clock_ns(worker->clock);
+        const struct record *first = &worker->run[0]->rec;
+        int64_t before_ns = clock_ns(worker->clock);
+        worker_metrics_begin(worker->metrics, first->topic, first->partition, first->offset,
+                             before_ns);
         worker->processor->ops->run(worker->processor, worker->run, worker->run_count);
-        int64_t cost = (clock_ns(worker->clock) - before) / (int64_t)worker->run_count + 1;
-        /* up at once, down slowly: one slow record is enough to spread the next ones */
-        bool slower = cost > worker->record_ns;
-        worker->record_ns += (cost - worker->record_ns) / (slower ? 2 : 8);
-        if (worker->record_ns < 1) {
-            worker->record_ns = 1;
+        int64_t after_ns = clock_ns(worker->clock);
+        note_cost(worker, (after_ns - before_ns) / (int64_t)worker->run_count + 1);
+        size_t failed = 0;
+        for (size_t i = 0; i < worker->run_count; i++) {
+            failed += worker->run[i]->outcome == OUTCOME_FAILED;
+            slot_finish((struct slot *)worker->run[i]);
         }
-    }
-    for (size_t i = 0; i < worker->run_count; i++) {
-        slot_finish((struct slot *)worker->run[i]);
+        worker_metrics_end(worker->metrics, worker->run_count - failed, failed, after_ns);
     }
     worker->step = STEP_GIVE;
+}
+
+/* The average goes up at once and down slowly: one slow record is enough to spread the next ones. */
+static void note_cost(struct worker *worker, int64_t record_ns)
+{
+    bool slower = record_ns > worker->record_ns;
+    worker->record_ns += (record_ns - worker->record_ns) / (slower ? 2 : 8);
+    if (worker->record_ns < 1) {
+        worker->record_ns = 1;
+    }
 }
 
 static void give(struct worker *worker)

@@ -22,6 +22,7 @@
 #include "base/thread_role.h"
 #include "base/wakeup.h"
 #include "engine/exchange.h"
+#include "metrics/worker_metrics.h"
 #include "stream/processor.h"
 
 struct worker;
@@ -33,6 +34,7 @@ struct worker_options {
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
+    struct worker_metrics *metrics; /* written by the worker; NULL: nobody reads */
     struct wakeup *observer; /* signalled when the thread ends; NULL: nobody */
     size_t batch_max;        /* 1 to WORKER_BATCH_MAX; 0: the latter */
 };
