@@ -34,10 +34,16 @@ const struct command *command_find(int argc, char *const *argv, int *words);
 /* Error for a word that is no command, with the nearest name. Returns false. */
 bool command_unknown(const char *word, struct error *err);
 
+/* The options of demo. */
+extern const struct argument DEMO_ARGUMENTS[];
+
 /* What the commands do; each in a file of its name. */
+bool check_command(const struct arguments *args, struct error *err);
 bool config_command(const struct arguments *args, struct error *err);
 bool config_dump_command(const struct arguments *args, struct error *err);
+bool demo_command(const struct arguments *args, struct error *err);
 bool help_command(const struct arguments *args, struct error *err);
+bool run_command(const struct arguments *args, struct error *err);
 bool version_command(const struct arguments *args, struct error *err);
 
 #endif

@@ -1,0 +1,60 @@
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/run_arguments.h"
+#include "cli/runtime.h"
+#include "cli/signals.h"
+
+static bool run_engine(struct runtime *runtime, struct error *err);
+
+bool run_command(const struct arguments *args, struct error *err)
+{
+    struct config cfg;
+    struct runtime runtime = {0};
+    bool ok = run_arguments_load(args, &cfg, err) && runtime_check(&runtime, &cfg, err) &&
+              runtime_open(&runtime, err) && run_engine(&runtime, err);
+    runtime_close(&runtime);
+    config_fini(&cfg);
+    return ok;
+}
+
+static bool run_engine(struct runtime *runtime, struct error *err)
+{
+    struct clock_source clock = clock_system();
+    struct engine *engine = engine_create(&runtime->options, &runtime->ports, &clock, err);
+    if (engine == NULL) {
+        return false;
+    }
+    signals_open(engine);
+    engine_start(engine);
+    bool ended = engine_wait(engine, -1);
+    CHECK(ended);
+    bool ok = engine_result(engine, err);
+    signals_close();
+    if (engine_is_stuck(engine)) {
+        log_error("a worker is still in the script; the process ends without it");
+        _exit(error_exit_code(ok ? E_DRAIN : err->code));
+    }
+    engine_destroy(engine);
+    return ok;
+}
+
+bool check_command(const struct arguments *args, struct error *err)
+{
+    struct config cfg;
+    struct runtime runtime = {0};
+    bool ok = run_arguments_load(args, &cfg, err) && runtime_check(&runtime, &cfg, err);
+    if (ok) {
+        const char *version = script_version(runtime.script);
+        printf("%s%s%s: good; %u threads, %u a task\n", script_path(runtime.script),
+               version ? " " : "", version ? version : "", runtime.options.num_stream_threads,
+               runtime.options.num_threads_per_task);
+    }
+    runtime_close(&runtime);
+    config_fini(&cfg);
+    return ok;
+}

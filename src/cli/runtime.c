@@ -1,0 +1,240 @@
+#include "cli/runtime.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "engine/thread_groups.h"
+#include "kafka/kafka_sink.h"
+#include "kafka/kafka_source.h"
+#include "local/local_address.h"
+#include "local/local_sink.h"
+#include "local/local_source.h"
+#include "script/lua_processor.h"
+
+static_assert(LOCAL_LINES == 0, "local.framing");
+static_assert(LOCAL_RECORDS == 1, "local.framing");
+
+static const char *const OFFSET_RESETS[] = {
+    [CONFIG_RESET_EARLIEST] = "earliest",
+    [CONFIG_RESET_LATEST] = "latest",
+    [CONFIG_RESET_NONE] = "error",
+};
+
+static void fill_options(struct runtime *runtime);
+static void fill_kafka(struct runtime *runtime);
+static bool check_inputs(const struct config *cfg, struct error *err);
+static bool load_script(struct runtime *runtime, struct error *err);
+static bool open_cluster(struct runtime *runtime, struct error *err);
+static struct source *open_source(void *context, unsigned pipeline, struct error *err);
+static struct sink *open_sink(void *context, unsigned pipeline, struct error *err);
+
+static bool is_local(const struct runtime *runtime)
+{
+    return config_is_local(runtime->cfg->input_topics.items[0]);
+}
+
+static bool writes_local(const struct config *cfg)
+{
+    return cfg->output_topic && local_routes_matches(cfg->output_topic);
+}
+
+/* --- check --------------------------------------------------------------------------------- */
+
+bool runtime_check(struct runtime *runtime, const struct config *cfg, struct error *err)
+{
+    *runtime = (struct runtime){.cfg = cfg};
+    if (!config_check_run(cfg, err) || !check_inputs(cfg, err)) {
+        return false;
+    }
+    fill_options(runtime);
+    fill_kafka(runtime);
+    if (!thread_groups_check(runtime->options.num_stream_threads,
+                             runtime->options.num_threads_per_task, err)) {
+        return false;
+    }
+    return load_script(runtime, err) &&
+           script_check_order(runtime->script, runtime->options.order,
+                              runtime->options.num_threads_per_task, err);
+}
+
+/* Inputs are all topics or all of this machine: a pipeline has one source. */
+static bool check_inputs(const struct config *cfg, struct error *err)
+{
+    size_t local = 0;
+    for (size_t i = 0; i < cfg->input_topics.count; i++) {
+        local += config_is_local(cfg->input_topics.items[i]);
+    }
+    if (local > 0 && local < cfg->input_topics.count) {
+        return error_set(err, E_CONFIG,
+                         "input.topics mixes topics with files or stdin: run one process for each");
+    }
+    return local == 0 ||
+           local_address_check_inputs(cfg->input_topics.items, cfg->input_topics.count, err);
+}
+
+static void fill_options(struct runtime *runtime)
+{
+    const struct config *cfg = runtime->cfg;
+    runtime->options = (struct engine_options){
+        .num_stream_threads = (unsigned)cfg->num_stream_threads,
+        .num_threads_per_task = (unsigned)cfg->num_threads_per_task,
+        .order = (enum processing_order)cfg->processing_order,
+        .emit = (enum processing_emit)cfg->processing_emit,
+        .null_key = (enum processing_null_key)cfg->processing_null_key,
+        .window_records = (uint32_t)cfg->task_window_records,
+        .window_bytes = (size_t)cfg->task_window_bytes,
+        .commit_interval_ms = cfg->commit_interval_ms,
+        .drain_timeout_ms = cfg->drain_timeout_ms,
+        .shutdown_timeout_ms = cfg->shutdown_timeout_ms,
+        /* a file that was read to its end does not grow for us */
+        .exit_at_end = cfg->exit_at_end || is_local(runtime),
+    };
+}
+
+static struct kafka_setting_list copy_pairs(struct kafka_setting *to,
+                                            const struct config_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        to[i] = (struct kafka_setting){.name = pairs->items[i].name,
+                                       .value = pairs->items[i].value,
+                                       .origin = pairs->items[i].origin};
+    }
+    return (struct kafka_setting_list){.items = to, .count = pairs->count};
+}
+
+static void fill_kafka(struct runtime *runtime)
+{
+    const struct config *cfg = runtime->cfg;
+    size_t total = cfg->kafka.count + cfg->kafka_consumer.count + cfg->kafka_producer.count;
+    runtime->settings = memory_alloc_array(total + 1, sizeof *runtime->settings);
+    struct kafka_setting *consumer = runtime->settings + cfg->kafka.count;
+    struct kafka_setting *producer = consumer + cfg->kafka_consumer.count;
+    runtime->kafka = (struct kafka_settings){
+        .brokers = cfg->bootstrap_servers,
+        .group = cfg->application_id,
+        .client_id = cfg->client_id,
+        .offset_reset = OFFSET_RESETS[cfg->auto_offset_reset],
+        .common = copy_pairs(runtime->settings, &cfg->kafka),
+        .consumer = copy_pairs(consumer, &cfg->kafka_consumer),
+        .producer = copy_pairs(producer, &cfg->kafka_producer),
+    };
+}
+
+static bool load_script(struct runtime *runtime, struct error *err)
+{
+    const struct config_pairs *pairs = &runtime->cfg->params;
+    struct script_param *params = memory_alloc_array(pairs->count + 1, sizeof *params);
+    for (size_t i = 0; i < pairs->count; i++) {
+        params[i] = (struct script_param){pairs->items[i].name, pairs->items[i].value};
+    }
+    runtime->script = script_load(&(struct script_options){.path = runtime->cfg->script_file,
+                                                           .params = params,
+                                                           .param_count = pairs->count,
+                                                           .has_output =
+                                                               runtime->cfg->output_topic != NULL},
+                                  err);
+    memory_free(params);
+    return runtime->script != NULL;
+}
+
+/* --- open ---------------------------------------------------------------------------------- */
+
+bool runtime_open(struct runtime *runtime, struct error *err)
+{
+    const struct config *cfg = runtime->cfg;
+    CHECK(runtime->script != NULL);
+    runtime->inputs = memory_alloc_array(cfg->input_topics.count, sizeof *runtime->inputs);
+    runtime->ports = (struct engine_ports){
+        .open_source = open_source,
+        .open_sink = open_sink,
+        .context = runtime,
+        .processors = lua_processor_factory(runtime->script),
+    };
+    if (cfg->embedded && !open_cluster(runtime, err)) {
+        return false;
+    }
+    if (writes_local(cfg) || runtime->kafka.brokers == NULL) {
+        runtime->routes = local_routes_open(
+            &(struct local_routes_options){.outputs = &cfg->output_topic,
+                                           .output_count = cfg->output_topic != NULL,
+                                           .inputs = cfg->input_topics.items,
+                                           .input_count = cfg->input_topics.count,
+                                           .framing = (enum local_framing)cfg->local_framing},
+            err);
+        return runtime->routes != NULL;
+    }
+    return true;
+}
+
+static bool open_cluster(struct runtime *runtime, struct error *err)
+{
+    const struct config *cfg = runtime->cfg;
+    runtime->cluster = embedded_cluster_create(err);
+    if (runtime->cluster == NULL) {
+        return false;
+    }
+    runtime->kafka.brokers = embedded_cluster_brokers(runtime->cluster);
+    int32_t partitions = (int32_t)cfg->embedded_partitions;
+    for (size_t i = 0; i < cfg->input_topics.count; i++) {
+        if (!is_local(runtime) && !embedded_cluster_add_topic(
+                                      runtime->cluster, cfg->input_topics.items[i], partitions, err)) {
+            return false;
+        }
+    }
+    return cfg->output_topic == NULL || writes_local(cfg) ||
+           embedded_cluster_add_topic(runtime->cluster, cfg->output_topic, partitions, err);
+}
+
+void runtime_close(struct runtime *runtime)
+{
+    local_routes_close(runtime->routes);
+    embedded_cluster_destroy(runtime->cluster);
+    script_destroy(runtime->script);
+    memory_free(runtime->settings);
+    memory_free(runtime->inputs);
+    *runtime = (struct runtime){0};
+}
+
+/* --- the ports ----------------------------------------------------------------------------- */
+
+/* Local inputs are dealt out to the pipelines like partitions. */
+static struct source *open_local(struct runtime *runtime, unsigned pipeline, struct error *err)
+{
+    const struct config_list *all = &runtime->cfg->input_topics;
+    unsigned pipelines = thread_groups_count(runtime->options.num_stream_threads,
+                                             runtime->options.num_threads_per_task);
+    size_t count = 0;
+    for (size_t i = pipeline; i < all->count; i += pipelines) {
+        runtime->inputs[count++] = all->items[i];
+    }
+    return local_source_create(runtime->inputs, count,
+                               (enum local_framing)runtime->cfg->local_framing, err);
+}
+
+static struct source *open_source(void *context, unsigned pipeline, struct error *err)
+{
+    struct runtime *runtime = context;
+    if (is_local(runtime)) {
+        return open_local(runtime, pipeline, err);
+    }
+    return kafka_source_open(
+        &(struct kafka_source_options){.settings = runtime->kafka,
+                                       .topics = runtime->cfg->input_topics.items,
+                                       .topic_count = runtime->cfg->input_topics.count,
+                                       .member = pipeline},
+        err);
+}
+
+static struct sink *open_sink(void *context, unsigned pipeline, struct error *err)
+{
+    struct runtime *runtime = context;
+    (void)pipeline;
+    if (runtime->routes) {
+        return local_sink_create(runtime->routes);
+    }
+    return kafka_sink_open(&(struct kafka_sink_options){.settings = runtime->kafka,
+                                                        .topic = runtime->cfg->output_topic},
+                           err);
+}

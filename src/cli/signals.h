@@ -1,0 +1,21 @@
+/*
+ * signals: SIGINT and SIGTERM ask the engine for a drain and the end; a second one goes at once.
+ *
+ * Why: a handler needs one thing that it can reach without an argument; it is the only mutable global
+ * of the command line. The handler does nothing but engine_stop, which is made for it.
+ *
+ * Thread: main thread.
+ */
+#ifndef CLI_SIGNALS_H
+#define CLI_SIGNALS_H
+
+struct engine;
+
+/* From now on signals stop this engine. */
+void signals_open(struct engine *engine);
+/* The default actions are back. */
+void signals_close(void);
+/* How many signals came. */
+int signals_count(void);
+
+#endif
