@@ -23,7 +23,7 @@ static const char DEFAULT_SCRIPT[] = "scripts/wordcount.lua";
 static const char DEFAULT_TEXT[] = "/usr/share/common-licenses";
 
 enum {
-    LOAD_BYTES = 4 << 20, /* the text is repeated up to this size; the cluster keeps 5 MiB a partition */
+    LOAD_BYTES = 2 << 20, /* the text is repeated up to this; the cluster keeps 5 MiB a partition */
     TOP = 10,
     LOOK_MS = 20,  /* between two looks at the output while the engine runs */
     SILENCE_MS = 500 /* no more output is expected after it */

@@ -31,7 +31,7 @@ struct embedded_cluster *embedded_cluster_create(struct error *err)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rd_kafka_conf_set_opaque(conf, cluster);
     rd_kafka_conf_set(conf, "client.id", "embedded", text, sizeof text);
-    rd_kafka_conf_set(conf, "log_level", "3", text, sizeof text);
+    rd_kafka_conf_set(conf, "log_level", "0", text, sizeof text);
     cluster->rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof text);
     if (cluster->rk == NULL) {
         rd_kafka_conf_destroy(conf);
