@@ -1,6 +1,6 @@
--- wordcount: lines in, words out. For each word of a line one record leaves for the topic counts: the
--- word is the key, the number of times it stands in the line is the value, so that the sum over a key is
--- its count. Records with one key go to one partition.
+-- wordcount: lines in, words out. For each word of a line one record goes to the default output: the word
+-- is the key, the number of times it stands in the line is the value, so that the sum over a key is its
+-- count. Records with one key go to one partition.
 --
 --   moontide run scripts/wordcount.lua --in lines --out counts -b localhost:9092 -g wordcount
 local function process(rec, ctx)
@@ -13,7 +13,7 @@ local function process(rec, ctx)
         counts[word] = (counts[word] or 0) + 1
     end
     for i = 1, #words do
-        ctx:emit("counts", { key = words[i], value = tostring(counts[words[i]]) })
+        ctx:forward { key = words[i], value = tostring(counts[words[i]]) }
     end
 end
 

@@ -11,6 +11,7 @@ when batches of one record come first.
 local bit = require "bit"
 local host = require "moontide.host"
 local context = require "moontide.context"
+local emission = require "moontide.emission"
 local loader = require "moontide.loader"
 local names = require "moontide.names"
 local record = require "moontide.record"
@@ -23,8 +24,7 @@ local forward, release = record.forward, record.release
 
 local VIEWS = tonumber(C.TIDE_VIEWS)
 local NO_RECORD = host.NO_RECORD
-local NO_OUTPUT = "process() returned the record, but there is no default output; give one with --out, "
-    .. "or use ctx:emit(topic, ...)"
+local NO_OUTPUT = "process() returned the record, but " .. emission.NO_OUTPUT
 
 local driver = { call = call }
 
@@ -158,7 +158,7 @@ function driver.load(options)
     local run, live
     local ctx = context.make(params, function()
         return live()
-    end)
+    end, options.has_output)
     run, live = make_run(script.process, ctx, views, options.has_output)
     if script.init and not options.trial then
         guarded("init() failed: ", script.init, ctx)

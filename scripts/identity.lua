@@ -1,0 +1,6 @@
+-- identity: each record goes to the default output as it came, headers and timestamp too.
+--
+--   moontide run scripts/identity.lua --in orders --out copy -b localhost:9092
+return function(rec)
+    return rec
+end
