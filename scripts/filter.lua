@@ -1,6 +1,6 @@
--- filter: keeps the records whose value contains a text, and counts nothing else.
+-- filter: keeps the records whose value contains a text, or the others.
 --
---   moontide run scripts/filter.lua --in log --out errors -b localhost:9092 --set contains=ERROR
+--   moontide run scripts/filter.lua --in log --out errors -b localhost:9092 -g filter --set contains=ERROR
 local M = {}
 
 M.params = {
