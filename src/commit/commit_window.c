@@ -103,7 +103,6 @@ static struct slot *take_spare(struct commit_window *win)
         for (size_t i = CHUNK_SLOTS; i-- > 0;) {
             struct slot *slot = &chunk->slots[i];
             slot->window = win;
-            slot->epoch = win->epoch;
             effects_init(&slot->work.effects);
             slot->next = win->spare;
             win->spare = slot;
@@ -493,7 +492,6 @@ static void check_slot(const struct commit_window *win, uint64_t sequence, struc
     const struct slot *slot = slot_at(win, sequence);
     enum slot_state state = get_state(slot);
     CHECK(slot->sequence == sequence);
-    CHECK(slot->epoch == win->epoch);
     CHECK(state != SLOT_FREE); /* I4 */
     if (sequence > win->head) {
         CHECK(slot->work.rec.offset > slot_at(win, sequence - 1)->work.rec.offset);

@@ -72,7 +72,7 @@ struct slot {
     struct slot *next; /* of the list it is in: a mailbox, a ready list, or the retire list */
     struct mailbox *mailbox;
     struct emission *unsent; /* next emission to hand to the sink */
-    uint32_t epoch;
+    uint32_t stamp;       /* order of submission among all slots of the exchange */
     uint32_t unacked;     /* emissions sent and without a report */
     uint32_t generation;  /* of the script that it belongs to */
     uint16_t virtual_key; /* NO_KEY: may run beside anything */

@@ -7,15 +7,9 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/spsc_ring.h"
+#include "engine/ready_queue.h"
 
 enum { RING_SIZE = 4096 };
-
-/* A list of slots through their `next`. */
-struct slot_list {
-    struct slot *first;
-    struct slot *last;
-    size_t count;
-};
 
 struct exchange {
     unsigned workers;                        /* constant */
@@ -34,12 +28,11 @@ struct exchange {
     struct condition work;
     unsigned waiting;
     bool ending;
-    struct slot_list ready; /* first slots of ready mailboxes, and slots without one */
+    uint32_t stamp; /* of the next slot to be submitted */
     struct slot_list done;
+    struct ready_queue ready; /* first slots of ready mailboxes, and slots without one */
 };
 
-static void list_append(struct slot_list *list, struct slot *slot);
-static struct slot *list_take_first(struct slot_list *list);
 static void rings_submit(struct exchange *x, struct slot *const *slots, size_t count)
     ON_THREAD(poll_thread);
 static void boxes_submit(struct exchange *x, struct slot *const *slots, size_t count);
@@ -202,14 +195,15 @@ static void make_ready(struct exchange *x, struct mailbox *box) REQUIRES(x->lock
     if (box->first == NULL) {
         box->last = NULL;
     }
-    list_append(&x->ready, slot);
+    ready_queue_put(&x->ready, slot);
 }
 
 static void post(struct exchange *x, struct slot *slot) REQUIRES(x->lock)
 {
     struct mailbox *box = slot->mailbox;
+    slot->stamp = x->stamp++;
     if (box == NULL) {
-        list_append(&x->ready, slot);
+        ready_queue_put(&x->ready, slot);
         return;
     }
     slot->next = NULL;
@@ -253,7 +247,7 @@ static size_t boxes_collect(struct exchange *x, struct slot **slots, size_t max)
     }
     size_t count = 0;
     while (count < max && x->collected.count > 0) {
-        slots[count++] = list_take_first(&x->collected);
+        slots[count++] = slot_list_take(&x->collected);
     }
     return count;
 }
@@ -266,7 +260,7 @@ static size_t boxes_take(struct exchange *x, struct slot **batch, size_t max)
     size_t share = x->ready.count / x->workers + 1;
     size_t count = 0;
     for (size_t entry = 0; entry < share && count < max && x->ready.count > 0; entry++) {
-        struct slot *slot = list_take_first(&x->ready);
+        struct slot *slot = ready_queue_take(&x->ready);
         struct mailbox *box = slot->mailbox;
         batch[count++] = slot;
         if (box == NULL) {
@@ -293,7 +287,7 @@ static void boxes_give(struct exchange *x, struct slot *const *batch, size_t cou
     size_t before = x->ready.count;
     for (size_t i = 0; i < count; i++) {
         struct mailbox *box = batch[i]->mailbox;
-        list_append(&x->done, batch[i]);
+        slot_list_append(&x->done, batch[i]);
         if (box != NULL && box->held) {
             box->held = false;
             if (box->first) {
@@ -303,31 +297,4 @@ static void boxes_give(struct exchange *x, struct slot *const *batch, size_t cou
     }
     wake(x, x->ready.count - before);
     lock_release(&x->lock);
-}
-
-/* --- lists --------------------------------------------------------------------------------- */
-
-static void list_append(struct slot_list *list, struct slot *slot)
-{
-    slot->next = NULL;
-    if (list->last) {
-        list->last->next = slot;
-    } else {
-        list->first = slot;
-    }
-    list->last = slot;
-    list->count++;
-}
-
-static struct slot *list_take_first(struct slot_list *list)
-{
-    struct slot *slot = list->first;
-    CHECK(slot != NULL);
-    list->first = slot->next;
-    if (list->first == NULL) {
-        list->last = NULL;
-    }
-    list->count--;
-    slot->next = NULL;
-    return slot;
 }

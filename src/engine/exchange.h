@@ -7,7 +7,7 @@
  *           mailbox with slots and without a holder is ready. So keys, not threads, decide what runs
  *           beside what, and no worker idles while a key is ready. Slots without a mailbox are ready by
  *           themselves.
- * Workers take ready mailboxes worth up to a batch under one short mutex and give them back with the
+ * Workers take ready mailboxes, the oldest first, worth up to a batch under one short mutex and give them back with the
  * finished slots under the same mutex: hence completions reach the poll thread in an order that agrees
  * with the order within each key, whoever ran them.
  *

@@ -212,8 +212,8 @@ static uint16_t route(const struct partition *part, const struct record *rec)
 enum partition_result partition_complete(struct partition *part, struct slot *slot,
                                          struct error *err)
 {
-    const struct slot *current =
-        commit_window_complete(part->window, slot->epoch, slot->sequence, slot->attempt);
+    const struct slot *current = commit_window_complete(
+        part->window, commit_window_epoch(part->window), slot->sequence, slot->attempt);
     if (current == NULL || current->work.outcome != OUTCOME_FAILED) {
         return PARTITION_WORKED;
     }
@@ -225,7 +225,7 @@ enum partition_result partition_complete(struct partition *part, struct slot *sl
 
 static uint64_t make_tag(const struct partition *part, const struct slot *slot)
 {
-    uint64_t epoch = slot->epoch & ((1u << EPOCH_BITS) - 1);
+    uint64_t epoch = commit_window_epoch(part->window) & ((1u << EPOCH_BITS) - 1);
     uint64_t sequence = slot->sequence & ((UINT64_C(1) << SEQUENCE_BITS) - 1);
     return (uint64_t)part->id << (EPOCH_BITS + SEQUENCE_BITS) | epoch << SEQUENCE_BITS | sequence;
 }
