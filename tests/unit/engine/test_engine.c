@@ -1,0 +1,308 @@
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "engine/thread_groups.h"
+#include "metrics/metrics_snapshot.h"
+#include "support/memory_ports.h"
+
+/* The rules of the proposal, each by its name, on the whole engine with real threads. R4 and R5 are
+ * also in test_thread_groups.c, R6 in the tests of script. */
+
+enum { PIPELINES_MAX = 8, MEETING_MS = 5000 };
+
+struct setup {
+    struct memory_topic topic;
+    struct engine_options options;
+    unsigned pipelines;
+    struct sink *sinks[PIPELINES_MAX];
+    struct source *sources[PIPELINES_MAX];
+    /* for processors that meet: how many are in user code, and how many were at most */
+    int meeting;
+    atomic_int inside;
+    atomic_int most;
+    atomic_bool hold;   /* processors wait while it is set */
+    atomic_int stopped; /* how many wait */
+    int64_t fail_at;    /* offset of a record that fails; -1: none */
+};
+
+struct test_processor {
+    struct processor base;
+    struct setup *setup;
+};
+
+static void emit(struct work *work)
+{
+    struct emission *emission = effects_emit(&work->effects);
+    emission->partition = work->rec.partition;
+    emission->value = arena_copy(&work->effects.arena, &work->rec.offset, sizeof(int64_t));
+    emission->value_size = sizeof(int64_t);
+    work->outcome = OUTCOME_DONE;
+}
+
+static void run_one(struct setup *setup, struct work *work)
+{
+    int inside = atomic_fetch_add(&setup->inside, 1) + 1;
+    int most = atomic_load(&setup->most);
+    while (inside > most && !atomic_compare_exchange_weak(&setup->most, &most, inside)) {
+    }
+    for (int i = 0; i < MEETING_MS && atomic_load(&setup->most) < setup->meeting; i++) {
+        usleep(1000);
+    }
+    atomic_fetch_add(&setup->stopped, 1);
+    while (atomic_load(&setup->hold)) {
+        usleep(1000);
+    }
+    atomic_fetch_sub(&setup->stopped, 1);
+    emit(work);
+    if (work->rec.offset == setup->fail_at) {
+        effects_clear(&work->effects);
+        work->reason = "no good";
+        work->outcome = OUTCOME_FAILED;
+    }
+    atomic_fetch_sub(&setup->inside, 1);
+}
+
+static void run_all(struct processor *processor, struct work *const *batch, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        run_one(((struct test_processor *)processor)->setup, batch[i]);
+    }
+}
+
+static void close_nothing(struct processor *processor)
+{
+    (void)processor;
+}
+
+static void destroy(struct processor *processor)
+{
+    memory_free(processor);
+}
+
+static const struct processor_ops OPS = {run_all, close_nothing, destroy};
+
+static struct processor *create_processor(void *context, unsigned worker, struct error *err)
+{
+    (void)worker;
+    (void)err;
+    struct test_processor *processor = memory_alloc(sizeof *processor);
+    processor->base.ops = &OPS;
+    processor->setup = context;
+    return &processor->base;
+}
+
+static struct source *open_source(void *context, unsigned pipeline, struct error *err)
+{
+    (void)err;
+    struct setup *setup = context;
+    setup->sources[pipeline] =
+        memory_source_create(&setup->topic, pipeline, setup->pipelines);
+    return setup->sources[pipeline];
+}
+
+static struct sink *open_sink(void *context, unsigned pipeline, struct error *err)
+{
+    (void)err;
+    struct setup *setup = context;
+    setup->sinks[pipeline] = memory_sink_create(setup->topic.partitions, true);
+    return setup->sinks[pipeline];
+}
+
+static void prepare(struct setup *setup, unsigned n, unsigned k, int32_t partitions)
+{
+    log_set_level(LOG_LEVEL_ERROR);
+    memset(setup, 0, sizeof *setup);
+    setup->fail_at = -1;
+    setup->topic =
+        (struct memory_topic){.partitions = partitions, .records = 2000, .keys = 100};
+    setup->pipelines = k <= n ? thread_groups_count(n, k) : 0;
+    setup->options = (struct engine_options){
+        .num_stream_threads = n,
+        .num_threads_per_task = k,
+        .window_records = 256,
+        .window_bytes = 1 << 20,
+        .commit_interval_ms = 10,
+        .drain_timeout_ms = 5000,
+        .shutdown_timeout_ms = 10000,
+        .exit_at_end = true,
+    };
+}
+
+static struct engine *create(struct setup *setup, struct error *err)
+{
+    static struct clock_source clock; /* read-only once set */
+    static struct engine_ports ports;
+    clock = clock_system();
+    ports = (struct engine_ports){.open_source = open_source,
+                                  .open_sink = open_sink,
+                                  .context = setup,
+                                  .processors = {create_processor, setup}};
+    return engine_create(&setup->options, &ports, &clock, err);
+}
+
+static bool is_in_order(const struct setup *setup, int32_t partition)
+{
+    unsigned pipeline = (unsigned)partition % setup->pipelines;
+    struct memory_output output = memory_sink_output(setup->sinks[pipeline], partition);
+    bool good = output.count == setup->topic.records;
+    for (size_t i = 0; i < output.count && good; i++) {
+        good = output.offsets[i] == memory_offset(i);
+    }
+    return good;
+}
+
+static void run_to_end(struct setup *setup)
+{
+    struct error err;
+    struct engine *engine = create(setup, &err);
+    cr_assert_not_null(engine);
+    engine_start(engine);
+    cr_assert(engine_wait(engine, 60000));
+    cr_assert(engine_result(engine, &err));
+    for (int32_t p = 0; p < setup->topic.partitions; p++) {
+        cr_expect(is_in_order(setup, p), "partition %d", p);
+        unsigned pipeline = (unsigned)p % setup->pipelines;
+        cr_expect_eq(memory_source_committed(setup->sources[pipeline], p),
+                     memory_offset(setup->topic.records - 1) + 1);
+    }
+    engine_destroy(engine);
+}
+
+Test(engine, R1_one_thread_a_task_equals_a_serial_loop)
+{
+    struct setup setup;
+    prepare(&setup, 1, 1, 3);
+    run_to_end(&setup);
+    cr_assert_eq(atomic_load(&setup.most), 1, "one record at a time");
+}
+
+Test(engine, R2_several_threads_run_records_of_one_task_at_once)
+{
+    struct setup setup;
+    prepare(&setup, 4, 4, 1);
+    setup.meeting = 4;
+    run_to_end(&setup);
+    cr_assert_eq(atomic_load(&setup.most), 4, "four were in user code at the same time");
+}
+
+Test(engine, R3_outputs_and_commits_leave_in_order)
+{
+    struct setup setup;
+    prepare(&setup, 6, 3, 4);
+    setup.meeting = 3;
+    run_to_end(&setup);
+}
+
+Test(engine, R4_seven_threads_by_three_form_three_pipelines)
+{
+    struct setup setup;
+    prepare(&setup, 7, 3, 6);
+    struct error err;
+    struct engine *engine = create(&setup, &err);
+    cr_assert_not_null(engine);
+    cr_assert_eq(engine_pipeline_count(engine), 3);
+    struct metrics_snapshot snapshot;
+    metrics_snapshot_take(&snapshot, engine_metrics(engine));
+    unsigned sizes[3] = {0};
+    for (size_t i = 0; i < snapshot.worker_count; i++) {
+        sizes[snapshot.workers[i].pipeline]++;
+    }
+    cr_assert_eq(sizes[0], 3);
+    cr_assert_eq(sizes[1], 3);
+    cr_assert_eq(sizes[2], 1);
+    metrics_snapshot_fini(&snapshot);
+    engine_destroy(engine);
+}
+
+Test(engine, R5_fewer_threads_than_a_task_needs_are_refused)
+{
+    struct setup setup;
+    prepare(&setup, 2, 3, 1);
+    struct error err = {.code = E_NONE};
+    cr_assert_null(create(&setup, &err));
+    cr_assert_eq(err.code, E_CONFIG_THREADS);
+    cr_assert_eq(error_exit_code(err.code), 2);
+}
+
+Test(engine, R7_metrics_show_the_threads_and_the_window_of_a_task)
+{
+    struct setup setup;
+    prepare(&setup, 3, 3, 1);
+    setup.meeting = 3;
+    atomic_store(&setup.hold, true);
+    struct error err;
+    struct engine *engine = create(&setup, &err);
+    cr_assert_not_null(engine);
+    engine_start(engine);
+    for (int i = 0; i < MEETING_MS && atomic_load(&setup.stopped) < 3; i++) {
+        usleep(1000);
+    }
+    usleep(50000); /* the poll thread publishes once a turn, and turns often */
+    struct metrics_snapshot snapshot;
+    metrics_snapshot_take(&snapshot, engine_metrics(engine));
+    const struct task_view *task = metrics_snapshot_find(&snapshot, "memory", 0);
+    cr_assert_not_null(task);
+    cr_assert_eq(task->worker_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(task->workers[i].state, WORKER_RUNNING);
+        cr_expect_str_eq(task->workers[i].topic, "memory");
+    }
+    cr_expect_eq(task->window.used, 256);
+    cr_expect_eq(task->window.hold, HOLD_RECORDS);
+    cr_expect_eq(task->window.commit_pos, 0);
+    metrics_snapshot_fini(&snapshot);
+    atomic_store(&setup.hold, false);
+    cr_assert(engine_wait(engine, 60000));
+    cr_assert(engine_result(engine, &err));
+    engine_destroy(engine);
+}
+
+Test(engine, a_failed_record_stops_all_and_its_offset_stays)
+{
+    struct setup setup;
+    prepare(&setup, 4, 2, 2);
+    setup.fail_at = memory_offset(777);
+    struct error err;
+    struct engine *engine = create(&setup, &err);
+    cr_assert_not_null(engine);
+    engine_start(engine);
+    cr_assert(engine_wait(engine, 60000));
+    cr_assert_not(engine_result(engine, &err));
+    cr_assert_eq(err.code, E_RECORD);
+    cr_assert_not_null(strstr(err.text, "memory ["));
+    cr_assert_not_null(strstr(err.text, "at offset 888: no good"));
+    /* the two partitions may both have met it; none is committed beyond it */
+    for (int32_t p = 0; p < 2; p++) {
+        cr_expect_leq(memory_source_committed(setup.sources[p], p), setup.fail_at);
+        struct memory_output output = memory_sink_output(setup.sinks[p], p);
+        cr_expect_leq(output.count, 777);
+    }
+    engine_destroy(engine);
+}
+
+Test(engine, a_stop_drains_what_runs_and_commits_it)
+{
+    struct setup setup;
+    prepare(&setup, 2, 2, 1);
+    setup.topic.records = 1000000;
+    setup.options.exit_at_end = false;
+    struct error err;
+    struct engine *engine = create(&setup, &err);
+    cr_assert_not_null(engine);
+    engine_start(engine);
+    cr_assert_not(engine_wait(engine, 100));
+    engine_stop(engine, false);
+    cr_assert(engine_wait(engine, 60000));
+    cr_assert(engine_result(engine, &err), "drained");
+    size_t count = memory_sink_output(setup.sinks[0], 0).count;
+    cr_assert_gt(count, 0);
+    cr_assert_lt(count, 1000000);
+    cr_assert_eq(memory_source_committed(setup.sources[0], 0), memory_offset(count),
+                 "the next offset to read is that of the first record without output");
+    engine_destroy(engine);
+}
