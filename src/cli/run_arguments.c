@@ -20,7 +20,7 @@ static_assert(LOG_FORMAT_AUTO == 0 && LOG_FORMAT_JSON == 3, "format");
 const struct argument RUN_ARGUMENTS[] = {
     {'c', "config", "FILE", false, "configuration file (INI)"},
     {0, "in", "TOPIC", true, "read a topic, file:PATH, or - for stdin"},
-    {0, "out", "TOPIC", false, "write to a topic, file:PATH, or - for stdout"},
+    {0, "out", "TOPIC", true, "write to a topic, file:PATH or -; NAME=file:PATH for emit(NAME)"},
     {'b', "brokers", "HOST:PORT,...", false, "Kafka brokers (bootstrap.servers)"},
     {'g', "group", "GROUP", false, "consumer group (application.id)"},
     {'X', "option", "KEY=VALUE", true, "engine option, or kafka.NAME=VALUE for librdkafka"},
@@ -109,6 +109,9 @@ static bool to_setting(const struct argument_given *given, struct config_setting
         }
     }
     CHECK(setting->name != NULL);
+    if (strcmp(argument, "out") == 0 && strchr(given->value, '=') && !config_is_local(given->value)) {
+        setting->name = "output.files";
+    }
     CHECK(setting->value != NULL);
     return true;
 }

@@ -26,6 +26,7 @@ static void fill_options(struct runtime *runtime);
 static void fill_kafka(struct runtime *runtime);
 static bool check_inputs(const struct config *cfg, struct error *err);
 static bool load_script(struct runtime *runtime, struct error *err);
+static void list_outputs(struct runtime *runtime);
 static bool open_cluster(struct runtime *runtime, struct error *err);
 static struct source *open_source(void *context, unsigned pipeline, struct error *err);
 static struct sink *open_sink(void *context, unsigned pipeline, struct error *err);
@@ -37,7 +38,8 @@ static bool is_local(const struct runtime *runtime)
 
 static bool writes_local(const struct config *cfg)
 {
-    return cfg->output_topic && local_routes_matches(cfg->output_topic);
+    return cfg->output_files.count > 0 ||
+           (cfg->output_topic && local_routes_matches(cfg->output_topic));
 }
 
 /* --- check --------------------------------------------------------------------------------- */
@@ -59,7 +61,8 @@ bool runtime_check(struct runtime *runtime, const struct config *cfg, struct err
                               runtime->options.num_threads_per_task, err);
 }
 
-/* Inputs are all topics or all of this machine: a pipeline has one source. */
+/* Inputs are all topics or all of this machine, and so are outputs: a pipeline has one source and one
+ * sink. */
 static bool check_inputs(const struct config *cfg, struct error *err)
 {
     size_t local = 0;
@@ -69,6 +72,13 @@ static bool check_inputs(const struct config *cfg, struct error *err)
     if (local > 0 && local < cfg->input_topics.count) {
         return error_set(err, E_CONFIG,
                          "input.topics mixes topics with files or stdin: run one process for each");
+    }
+    if (cfg->output_files.count > 0 && cfg->output_topic &&
+        !local_routes_matches(cfg->output_topic)) {
+        return error_set(err, E_CONFIG,
+                         "--out mixes the topic %s with the file of %s: a process writes to topics "
+                         "or to files",
+                         cfg->output_topic, cfg->output_files.items[0]);
     }
     return local == 0 ||
            local_address_check_inputs(cfg->input_topics.items, cfg->input_topics.count, err);
@@ -156,9 +166,10 @@ bool runtime_open(struct runtime *runtime, struct error *err)
         return false;
     }
     if (writes_local(cfg) || runtime->kafka.brokers == NULL) {
+        list_outputs(runtime);
         runtime->routes = local_routes_open(
-            &(struct local_routes_options){.outputs = &cfg->output_topic,
-                                           .output_count = cfg->output_topic != NULL,
+            &(struct local_routes_options){.outputs = runtime->outputs,
+                                           .output_count = runtime->output_count,
                                            .inputs = cfg->input_topics.items,
                                            .input_count = cfg->input_topics.count,
                                            .framing = (enum local_framing)cfg->local_framing},
@@ -166,6 +177,18 @@ bool runtime_open(struct runtime *runtime, struct error *err)
         return runtime->routes != NULL;
     }
     return true;
+}
+
+static void list_outputs(struct runtime *runtime)
+{
+    const struct config *cfg = runtime->cfg;
+    runtime->outputs = memory_alloc_array(cfg->output_files.count + 1, sizeof *runtime->outputs);
+    if (cfg->output_topic) {
+        runtime->outputs[runtime->output_count++] = cfg->output_topic;
+    }
+    for (size_t i = 0; i < cfg->output_files.count; i++) {
+        runtime->outputs[runtime->output_count++] = cfg->output_files.items[i];
+    }
 }
 
 static bool open_cluster(struct runtime *runtime, struct error *err)
@@ -194,6 +217,7 @@ void runtime_close(struct runtime *runtime)
     script_destroy(runtime->script);
     memory_free(runtime->settings);
     memory_free(runtime->inputs);
+    memory_free(runtime->outputs);
     *runtime = (struct runtime){0};
 }
 

@@ -30,7 +30,9 @@ struct runtime {
     struct kafka_setting *settings; /* behind the lists of `kafka` */
     struct engine_options options;
     struct engine_ports ports;
-    const char **inputs; /* scratch for the inputs of one pipeline */
+    const char **inputs;  /* scratch for the inputs of one pipeline */
+    const char **outputs; /* local ones: the default output, then those with a name */
+    size_t output_count;
 };
 
 /* Loads the script and checks all that can be checked without a broker (R5, R6, inputs, settings). */

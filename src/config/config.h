@@ -50,6 +50,7 @@ struct config {
     const char *client_id;
     struct config_list input_topics;
     const char *output_topic;
+    struct config_list output_files; /* TOPIC=TARGET */
     int64_t num_stream_threads;   /* N */
     int64_t num_threads_per_task; /* K */
     int processing_order;         /* enum processing_order of stream/processing.h */

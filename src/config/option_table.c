@@ -30,6 +30,8 @@ static const struct option OPTIONS[] = {
      .doc = "What to read: topics, file:PATH, or - for stdin; separated by commas."},
     {"moontide", "output.topic", OPTION_STRING, FIELD(output_topic), .flag = "--out",
      .doc = "Where returned records go: a topic, file:PATH, or - for stdout."},
+    {"moontide", "output.files", OPTION_LIST, FIELD(output_files), .flag = "--out",
+     .doc = "Files for topics that a script emits to: TOPIC=file:PATH or TOPIC=-, with commas."},
     {"moontide", "num.stream.threads", OPTION_INT, FIELD(num_stream_threads), .fallback = "1",
      .min = 1, .max = 256, .doc = "Threads that run scripts in this process (N)."},
     {"moontide", "num.threads.per.task", OPTION_INT, FIELD(num_threads_per_task), .fallback = "1",

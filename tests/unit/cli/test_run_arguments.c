@@ -66,6 +66,18 @@ Test(run_arguments, all_options_reach_the_configuration)
     config_fini(&cfg);
 }
 
+Test(run_arguments, an_output_with_a_name_is_a_file_for_emissions)
+{
+    char *words[] = {"--out", "-", "--out", "long=file:/tmp/long"};
+    struct config cfg;
+    struct error err = {0};
+    cr_assert(load(&cfg, COUNT(words), words, &err), "%s", err.text);
+    cr_assert_str_eq(cfg.output_topic, "-");
+    cr_assert_eq(cfg.output_files.count, 1);
+    cr_assert_str_eq(cfg.output_files.items[0], "long=file:/tmp/long");
+    config_fini(&cfg);
+}
+
 struct refused_row {
     char *words[4];
     int count;
