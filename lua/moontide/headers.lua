@@ -4,7 +4,7 @@ headers: the headers of a record, an ordered multimap from 8-bit strings to 8-bi
 Why: Kafka keeps order and duplicates, and a value may be missing; a plain table keeps neither.
 
 An object is attached to the record of a running process() and goes stale with it, or it is detached
-(that of rec:copy()) and lives on. `changed` is true when the array that C has differs or is not there.
+(that of rec:copy()) and lives on. `_changed` is true when the array that C has differs or is not there.
 The user's reference is in doc.lua.
 ]]
 local host = require "moontide.host"
@@ -21,13 +21,13 @@ local methods = {}
 local meta = {}
 
 local function make()
-    return setmetatable({ names = {}, values = {}, count = 0, stale = false, changed = true }, meta)
+    return setmetatable({ _names = {}, _values = {}, _count = 0, _stale = false, _changed = true }, meta)
 end
 
 local function check(self, name)
     if getmetatable(self) ~= meta then
         error("call it with a colon: rec.headers:get(name)", 3)
-    elseif self.stale then
+    elseif self._stale then
         error(STALE, 3)
     elseif type(name) ~= "string" then
         error("the name of a header must be a string, not " .. names.kind(name), 3)
@@ -42,17 +42,17 @@ local function check_value(value)
 end
 
 local function append(self, name, value)
-    local count = self.count + 1
-    self.count = count
-    self.names[count] = name
-    self.values[count] = value
+    local count = self._count + 1
+    self._count = count
+    self._names[count] = name
+    self._values[count] = value
 end
 
 function methods.get(self, name)
     check(self, name)
-    for i = self.count, 1, -1 do
-        if self.names[i] == name then
-            return self.values[i]
+    for i = self._count, 1, -1 do
+        if self._names[i] == name then
+            return self._values[i]
         end
     end
     return nil
@@ -61,10 +61,10 @@ end
 function methods.all(self, name)
     check(self, name)
     local found = { n = 0 }
-    for i = 1, self.count do
-        if self.names[i] == name then
+    for i = 1, self._count do
+        if self._names[i] == name then
             found.n = found.n + 1
-            found[found.n] = self.values[i]
+            found[found.n] = self._values[i]
         end
     end
     return found
@@ -74,33 +74,33 @@ function methods.add(self, name, value)
     check(self, name)
     check_value(value)
     append(self, name, value)
-    self.changed = true
+    self._changed = true
 end
 
 -- Removes all headers of the name, from index `first` on; returns how many.
 local function remove(self, name, first)
     local kept = first - 1
-    for i = first, self.count do
-        if self.names[i] ~= name then
+    for i = first, self._count do
+        if self._names[i] ~= name then
             kept = kept + 1
-            self.names[kept], self.values[kept] = self.names[i], self.values[i]
+            self._names[kept], self._values[kept] = self._names[i], self._values[i]
         end
     end
-    local removed = self.count - kept
-    for i = kept + 1, self.count do
-        self.names[i], self.values[i] = nil, nil
+    local removed = self._count - kept
+    for i = kept + 1, self._count do
+        self._names[i], self._values[i] = nil, nil
     end
-    self.count = kept
+    self._count = kept
     return removed
 end
 
 function methods.set(self, name, value)
     check(self, name)
     check_value(value)
-    self.changed = true
-    for i = 1, self.count do
-        if self.names[i] == name then
-            self.values[i] = value
+    self._changed = true
+    for i = 1, self._count do
+        if self._names[i] == name then
+            self._values[i] = value
             remove(self, name, i + 1)
             return
         end
@@ -111,7 +111,7 @@ end
 function methods.del(self, name)
     check(self, name)
     local removed = remove(self, name, 1)
-    self.changed = self.changed or removed > 0
+    self._changed = self._changed or removed > 0
     return removed
 end
 
@@ -120,8 +120,8 @@ function methods.iter(self)
     local at = 0
     return function()
         at = at + 1
-        if at <= self.count then
-            return self.names[at], self.values[at]
+        if at <= self._count then
+            return self._names[at], self._values[at]
         end
         return nil
     end
@@ -141,7 +141,7 @@ function meta.__newindex()
 end
 
 function meta.__tostring(self)
-    return "headers (" .. self.count .. ")"
+    return "headers (" .. self._count .. ")"
 end
 
 -- An attached object with the headers that C has read into the view.
@@ -156,15 +156,15 @@ function headers.of_view(view)
         end
         append(self, ffi_string(header.name, header.name_size), value)
     end
-    self.changed = false
+    self._changed = false
     return self
 end
 
 -- A detached copy.
 function headers.copy(other)
     local self = make()
-    for i = 1, other.count do
-        append(self, other.names[i], other.values[i])
+    for i = 1, other._count do
+        append(self, other._names[i], other._values[i])
     end
     return self
 end
@@ -206,7 +206,7 @@ function headers.from(value)
         return nil, "headers must be rec.headers, an array of { name, value }, or a map, not "
             .. names.kind(value)
     elseif getmetatable(value) == meta then
-        if value.stale then
+        if value._stale then
             return nil, STALE
         end
         return value
@@ -218,9 +218,9 @@ end
 
 -- Writes them as an array into the effects of the record that runs; returns array and count.
 function headers.write(self)
-    local array = C.tide_new_headers(call, self.count)
-    for i = 1, self.count do
-        local header, name, value = array[i - 1], self.names[i], self.values[i]
+    local array = C.tide_new_headers(call, self._count)
+    for i = 1, self._count do
+        local header, name, value = array[i - 1], self._names[i], self._values[i]
         header.name, header.name_size = C.tide_copy(call, name, #name), #name
         if value == nil then
             header.value, header.value_size = nil, 0
@@ -228,7 +228,7 @@ function headers.write(self)
             header.value, header.value_size = C.tide_copy(call, value, #value), #value
         end
     end
-    return array, self.count
+    return array, self._count
 end
 
 return headers

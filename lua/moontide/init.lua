@@ -36,9 +36,14 @@ function tide.sleep(duration)
     C.tide_sleep_ns(ns)
 end
 
-return setmetatable(tide, {
+-- An empty table in front, so that a script cannot replace what is there either.
+return setmetatable({}, {
     __index = function(_, name)
-        error('moontide has no "' .. tostring(name) .. '"' .. names.hint(name, names.of(tide)), 2)
+        local member = tide[name]
+        if member == nil then
+            error('moontide has no "' .. tostring(name) .. '"' .. names.hint(name, names.of(tide)), 2)
+        end
+        return member
     end,
     __newindex = function(_, name)
         error('moontide cannot be changed: "' .. tostring(name) .. '"', 2)

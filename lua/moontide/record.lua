@@ -135,7 +135,7 @@ function setters.headers(view, value)
         if given == headers_object then
             return
         end
-        headers_object.stale = true
+        headers_object._stale = true
     end
     headers_object = headers.copy(given)
     view._flags = bor(view._flags, HEADERS_OBJECT)
@@ -246,7 +246,7 @@ end
 
 -- The emission of `return rec`.
 function record.forward(view)
-    if band(view._flags, HEADERS_OBJECT) ~= 0 and headers_object.changed then
+    if band(view._flags, HEADERS_OBJECT) ~= 0 and headers_object._changed then
         view._headers, view._header_count = headers.write(headers_object)
         view._flags = bor(view._flags, HAS_HEADERS)
     end
@@ -255,7 +255,7 @@ end
 
 -- The headers of what ctx:emit got: array and count, written once for rec.headers as it came.
 function record.emitted_headers(view, given)
-    if given == headers_object and not given.changed then
+    if given == headers_object and not given._changed then
         return view._headers, view._header_count
     end
     return headers.write(given)
@@ -264,7 +264,7 @@ end
 -- Ends what was made of a view with flags.
 function record.release(view)
     if band(view._flags, HEADERS_OBJECT) ~= 0 then
-        headers_object.stale = true
+        headers_object._stale = true
         headers_object = nil
     end
     key_text, value_text = nil, nil
