@@ -1,11 +1,13 @@
 /*
  * lua_abi: what Lua sees of the engine: a few structs and the functions named tide_.
  *
- * Why: this one text is read by the C compiler and by LuaJIT's ffi.cdef (the build makes a string of
- * every line that does not begin with '#', and lua_state hands it to Lua as moontide.abi), so no declaration is typed twice. Hence
- * only plain declarations here: no macros, no attributes, no inline functions.
+ * Why: this one text is read by the C compiler and by LuaJIT's ffi.cdef (the build makes a string
+ * of every line that does not begin with '#', and lua_state hands it to Lua as moontide.abi), so no
+ * declaration is typed twice. Hence only plain declarations here: no macros, no attributes, no
+ * inline functions.
  *
- * The functions never touch lua_State and never call back into Lua: compiled code calls them directly.
+ * The functions never touch lua_State and never call back into Lua: compiled code calls them
+ * directly.
  *
  * Thread: each function runs on the thread that runs the Lua state.
  * Borrows: all strings are Lua's, valid for the call; what must stay is copied.
@@ -43,8 +45,8 @@ struct tide_header {
     uint32_t value_size;
 };
 
-/* What a script holds as `rec`: the record, and what the script put in place of its parts. Fields have
- * an underscore so that they never hide a name that scripts use. */
+/* What a script holds as `rec`: the record, and what the script put in place of its parts. Fields
+ * have an underscore so that they never hide a name that scripts use. */
 struct tide_view {
     const struct tide_record *_rec; /* NULL: stale */
     uint32_t _flags;                /* TIDE_HAS_..., TIDE_CACHED_... */
@@ -116,8 +118,8 @@ void tide_sleep_ns(int64_t duration_ns);
 int64_t tide_duration_ns(const char *text);
 /* The name that was meant, or NULL. Borrowed from `names`. */
 const char *tide_nearest(const char *name, const char *const *names, size_t count);
-/* The source of a module beside the script, and its path in `place`. NULL: there is none; `place` says
- * where it was looked for. */
+/* The source of a module beside the script, and its path in `place`. NULL: there is none; `place`
+ * says where it was looked for. */
 const char *tide_module(struct script_files *files, const char *name, size_t *size,
                         const char **place);
 

@@ -1,8 +1,8 @@
 /*
  * lua_processor: the processor port on LuaJIT.
  *
- * Why: the engine runs records through a port and knows nothing of Lua; here a batch becomes calls of
- * the script's process, and whatever it raises becomes the failure of one record.
+ * Why: the engine runs records through a port and knows nothing of Lua; here a batch becomes calls
+ * of the script's process, and whatever it raises becomes the failure of one record.
  *
  * Thread: as the port says. The script's init runs in the factory, on the main thread.
  */

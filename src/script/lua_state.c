@@ -19,7 +19,7 @@ static const char ABI_TEXT[] =
 
 struct lua_state {
     lua_State *L;
-    struct tide_call *call; /* lies in Lua, anchored by the driver */
+    struct tide_call *call;     /* lies in Lua, anchored by the driver */
     const char *requires_order; /* both anchored on the stack */
     const char *version;
 };

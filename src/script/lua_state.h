@@ -4,7 +4,8 @@
  * Why: a worker runs one of these for its life, a trial load makes one and throws it away; whatever
  * can go wrong while a script loads is an error of this class, with file and line.
  *
- * C calls Lua here and nowhere else: once to load, once a batch, once to close. Each is one lua_pcall.
+ * C calls Lua here and nowhere else: once to load, once a batch, once to close. Each is one
+ * lua_pcall.
  *
  * Thread: created and destroyed on the main thread; run and close on the worker thread.
  * Owns: the LuaJIT state and all that scripts allocate.

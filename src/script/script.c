@@ -85,8 +85,7 @@ void script_destroy(struct script *script)
     memory_free(script);
 }
 
-struct lua_state *script_make_state(const struct script *script, unsigned worker,
-                                    struct error *err)
+struct lua_state *script_make_state(const struct script *script, unsigned worker, struct error *err)
 {
     return make_state(script, worker, false, err);
 }
@@ -115,8 +114,8 @@ bool script_check_order(const struct script *script, enum processing_order order
     CHECK(threads_per_task > 0);
     CHECK((size_t)order < sizeof ORDERS / sizeof ORDERS[0]);
     enum script_order wanted = script->requires_order;
-    bool given = threads_per_task == 1 || wanted == SCRIPT_ORDER_ANY ||
-                 order == ORDER_PARTITION || (wanted == SCRIPT_ORDER_KEY && order == ORDER_KEY);
+    bool given = threads_per_task == 1 || wanted == SCRIPT_ORDER_ANY || order == ORDER_PARTITION ||
+                 (wanted == SCRIPT_ORDER_KEY && order == ORDER_KEY);
     if (given) {
         return true;
     }

@@ -28,8 +28,8 @@ struct script_options {
     bool has_output; /* there is a default output, where `return rec` goes */
 };
 
-/* Reads the script, loads it once in a state that is thrown away (its init does not run), checks its
- * members and parameters. NULL: E_SCRIPT, with file and line. */
+/* Reads the script, loads it once in a state that is thrown away (its init does not run), checks
+ * its members and parameters. NULL: E_SCRIPT, with file and line. */
 struct script *script_load(const struct script_options *options, struct error *err);
 /* After all states made of it. Accepts NULL. */
 void script_destroy(struct script *script);

@@ -1,8 +1,8 @@
 /*
  * script_files: the text of a script and of the modules beside it, each read once.
  *
- * Why: all workers must run the same text, also when a file is saved while they start; and one place
- * decides which paths a script may read at all.
+ * Why: all workers must run the same text, also when a file is saved while they start; and one
+ * place decides which paths a script may read at all.
  *
  * A module `a.b` of the script DIR/x.lua is DIR/a/b.lua or DIR/a/b/init.lua, nothing else.
  *

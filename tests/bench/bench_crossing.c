@@ -1,6 +1,7 @@
 /*
- * Cost of the way from C to Lua and back: ns a record for handlers that do next to nothing, at batch 1
- * and 256, fresh and after 100,000 batches of one record (which must not spoil the compiled loop).
+ * Cost of the way from C to Lua and back: ns a record for handlers that do next to nothing, at
+ * batch 1 and 256, fresh and after 100,000 batches of one record (which must not spoil the compiled
+ * loop).
  *
  * Usage: bench_crossing [ROUNDS [NAME]]   NAME: only the handlers whose name begins so
  */
@@ -15,7 +16,14 @@
 #include "base/thread_role.h"
 #include "support/script_rig.h"
 
-enum { RECORDS = 16384, KEY_BYTES = 17, VALUE_BYTES = 405, BATCH = 256, SINGLES = 100000, TRIES = 5 };
+enum {
+    RECORDS = 16384,
+    KEY_BYTES = 17,
+    VALUE_BYTES = 405,
+    BATCH = 256,
+    SINGLES = 100000,
+    TRIES = 5
+};
 
 struct handler {
     const char *name;
@@ -32,13 +40,11 @@ static const struct handler HANDLERS[] = {
      "local counts = {}\n"
      "return function(rec) local k = rec.key; counts[k] = (counts[k] or 0) + 1 end"},
     {"return rec", "return function(rec) return rec end"},
-    {"rec.value = const, return rec",
-     "return function(rec) rec.value = 'constant' return rec end"},
+    {"rec.value = const, return rec", "return function(rec) rec.value = 'constant' return rec end"},
     {"rec.headers:get", "return function(rec) return rec.headers:get('by') and rec or nil end"},
     {"ctx:emit(topic, {key, value})",
      "return function(rec, ctx) ctx:emit('t', { key = rec.key, value = 'constant' }) end"},
-    {"1 % raise",
-     "return function(rec) if rec.offset % 100 == 0 then error('no') end end"},
+    {"1 % raise", "return function(rec) if rec.offset % 100 == 0 then error('no') end end"},
     {"all raise", "return function(rec) error('no') end"},
     {"split into words, emit each",
      "return function(rec, ctx)\n"

@@ -1,8 +1,8 @@
 /*
  * script_rig: a script behind the processor port, fed with records from memory.
  *
- * Why: tests of scripts say in three lines what goes in and what must come out; benchmarks run the same
- * way without an engine.
+ * Why: tests of scripts say in three lines what goes in and what must come out; benchmarks run the
+ * same way without an engine.
  *
  * Thread: one; the rig takes the worker's role for run and close.
  * Owns: a temporary folder with the script, the loaded script, one processor, the records.
@@ -37,7 +37,8 @@ bool script_rig_load_with(struct script_rig *rig, const char *text, struct scrip
                           struct error *err);
 void script_rig_fini(struct script_rig *rig);
 
-/* Adds a record of topic "input", partition 7, offsets from 100; texts are borrowed, NULL is none. */
+/* Adds a record of topic "input", partition 7, offsets from 100; texts are borrowed, NULL is none.
+ */
 struct work *script_rig_add(struct script_rig *rig, const char *key, const char *value);
 /* Gives the record headers, borrowed. */
 struct rig_headers {
