@@ -1,0 +1,130 @@
+--[[
+doc: the reference of what scripts can use, as data, in the order in which phases happen.
+
+Why: one source for the reference in lua/README.md (scripts/dev/lua-reference writes it, a test compares)
+and for whatever shows a name's description later. A name here is what a script writes; tests check that
+each exists and that nothing that exists is missing.
+
+Entry: name, how it is used, what it does, and what it costs where that is not nothing.
+]]
+local doc = {}
+
+doc.sections = {
+    {
+        title = "Loading",
+        text = "The script's file runs once in each worker, from top to bottom, and returns its process function, "
+            .. "or a table with these members. Any other member is an error with the nearest name.",
+        entries = {
+            { "process", "process(rec, ctx)", "Called for each record. The only member that must be there." },
+            { "init", "init(ctx)", "Called once in each worker before its first record. What it raises ends the "
+                .. "start with exit code 3. Runs on the main thread." },
+            { "close", "close(ctx)", "Called once in each worker after its last record, on the worker's thread. What "
+                .. "it raises is logged." },
+            { "params", "params = { rate = { type = \"number\", default = 1, min = 0 } }", "The parameters that "
+                .. "`--set` and `[params]` may give. `type`: number, integer, string or boolean; then `default`, "
+                .. "`min`, `max`, `choices`, `required`, `doc`. A wrong name, type or range is an error." },
+            { "version", "version = \"1.4\"", "Shown in the log." },
+            { "requires_order", "requires_order = \"key\"", "`key`: records of one key in sequence; `partition`: all "
+                .. "records of one; `none`. A configuration that cannot give it is refused (E_ORDER_CONFIG)." },
+            { "require", "require \"name\"", "A module beside the script (`a.b` is a/b.lua or a/b/init.lua), or "
+                .. "`moontide`. Modules load with the script and with init, not later." },
+            { "print", "print(...)", "Logs the arguments at level info with file and line.", "3 us" },
+        },
+    },
+    {
+        title = "The context",
+        text = "One a worker, handed to init, process and close. It cannot be changed: keep state in locals.",
+        entries = {
+            { "ctx.config", "ctx.config.rate", "The value of a parameter; nil when it has none. Read-only." },
+            { "ctx.worker", "ctx.worker", "The worker's number, from 0." },
+            { "ctx.log", "ctx.log.info(...)", "`error`, `warn`, `info`, `debug`: logs the arguments with file and "
+                .. "line. A level that is off costs next to nothing.", "3 us" },
+            { "ctx.emit", "ctx:emit(topic, { key =, value =, headers =, timestamp =, partition = })", "A record for a "
+                .. "topic. key and value: strings or nil. headers: `rec.headers`, an array of `{ name, value }`, or a "
+                .. "map (its names are sorted). timestamp: that of the record by default. partition: by key by "
+                .. "default. Another field, type or nil topic is an error at this line. It leaves when the record "
+                .. "retires, and never if the record fails. Only inside process.", "250 ns" },
+            { "ctx.forward", "ctx:forward { key =, value =, ... }", "The same to the default output (`--out`).",
+                "250 ns" },
+        },
+    },
+    {
+        title = "The record",
+        text = "A view, live only during its own process: used later it raises \"record used after process(); use "
+            .. "rec:copy()\". Nothing is copied until it is read. nil is none (a tombstone), \"\" is empty.",
+        entries = {
+            { "rec.topic", "rec.topic", "Where it came from." },
+            { "rec.partition", "rec.partition", "A number." },
+            { "rec.offset", "rec.offset", "A number, exact to 2^53." },
+            { "rec.timestamp", "rec.timestamp", "Milliseconds since 1970, exact; nil when it has none. Can be "
+                .. "assigned." },
+            { "rec.key", "rec.key", "A string of any bytes, or nil. Can be assigned; nil removes it.",
+                "35 ns for 17 bytes, once a record" },
+            { "rec.value", "rec.value", "A string of any bytes, or nil. Can be assigned; nil makes a tombstone.",
+                "200 ns for 400 bytes, once a record" },
+            { "rec.headers", "rec.headers", "The headers, see below. Can be assigned: an array of `{ name, value }`, a "
+                .. "map, other headers, or nil for none.", "200 ns and more, once a record" },
+            { "rec.byte", "rec:byte(at)", "The byte of the value at 1, 2, ... or -1, -2, ... from its end, without "
+                .. "making a string; nil outside.", "3 ns" },
+            { "rec.copy", "rec:copy()", "A table of all fields that lives on; its headers are a copy too.", "1 us" },
+        },
+    },
+    {
+        title = "Headers",
+        text = "An ordered multimap: names repeat, order is kept, names and values are strings of any bytes, a value "
+            .. "may be nil. Untouched, they pass byte for byte.",
+        entries = {
+            { "headers.get", "rec.headers:get(name)", "The last value of the name; nil when there is none." },
+            { "headers.all", "rec.headers:all(name)", "All its values in order, as an array; `n` is their number." },
+            { "headers.add", "rec.headers:add(name, value)", "One more at the end." },
+            { "headers.set", "rec.headers:set(name, value)", "This value alone, in the place of the first." },
+            { "headers.del", "rec.headers:del(name)", "Removes all of the name; returns how many." },
+            { "headers.iter", "for name, value in rec.headers:iter() do", "All in order." },
+        },
+    },
+    {
+        title = "What process returns",
+        text = "The record ends with the call; what it emitted leaves in offset order with it.",
+        entries = {
+            { "return rec", "return rec", "The record goes to the default output with the key, value, timestamp and "
+                .. "headers that it has now, partitioned by key. Unchanged bytes are not copied.", "10 ns" },
+            { "return", "return", "Nothing more: the record is done, and counts as dropped if it emitted nothing." },
+            { "error", "error(reason)", "The record has failed: nothing of it leaves. So does any other result than "
+                .. "the record or nothing, with a message that names it.", "3 us" },
+        },
+    },
+    {
+        title = "The module moontide",
+        text = "`local tide = require \"moontide\"`",
+        entries = {
+            { "tide.sleep", "tide.sleep(\"5ms\")", "Waits: \"5ms\", \"1.5s\", \"1m\", or a number of milliseconds. For "
+                .. "prototypes and tests; other workers go on." },
+            { "tide.version", "tide.version", "Moontide's version." },
+        },
+    },
+}
+
+-- Calls fn(section, entry) for each.
+function doc.each(fn)
+    for _, section in ipairs(doc.sections) do
+        for _, entry in ipairs(section.entries) do
+            fn(section, { name = entry[1], use = entry[2], what = entry[3], cost = entry[4] })
+        end
+    end
+end
+
+-- The reference as Markdown.
+function doc.markdown()
+    local lines = {}
+    for _, section in ipairs(doc.sections) do
+        lines[#lines + 1] = "### " .. section.title .. "\n\n" .. section.text .. "\n"
+        lines[#lines + 1] = "| use | what it does | cost |\n|---|---|---|"
+        for _, entry in ipairs(section.entries) do
+            lines[#lines + 1] = "| `" .. entry[2] .. "` | " .. entry[3] .. " | " .. (entry[4] or "") .. " |"
+        end
+        lines[#lines + 1] = ""
+    end
+    return table.concat(lines, "\n")
+end
+
+return doc
