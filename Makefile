@@ -149,9 +149,9 @@ luacheck: ## Lua sources
 	$(Q)luacheck -q $(wildcard lua scripts tests/lua tests/bench)
 clang-tidy: $(GENERATED) ## bugs that clang sees
 	$(Q)clang-tidy --quiet $(SOURCES) -- $(BASE) -DTIDE_DEBUG $(PKG_CFLAGS) 2>/dev/null
-cppcheck: ## bugs that cppcheck sees
+cppcheck: $(GENERATED) ## bugs that cppcheck sees
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability --inline-suppr \
-	    --suppressions-list=.cppcheck -Isrc -j2 src
+	    --suppressions-list=.cppcheck -Isrc -I$(B)/gen -j2 src
 lint: clang-tidy cppcheck luacheck tidy ## the linters of check
 
 .PHONY: install uninstall
