@@ -151,7 +151,7 @@ static bool run(struct demo *demo, struct error *err)
     if (engine == NULL) {
         return false;
     }
-    printf("%s: num.stream.threads=4, num.threads.per.task=2; joining the group ...\n",
+    printf("%s: num.stream.threads=4, num.threads.per.task=2\n",
            script_path(demo->runtime.script));
     fflush(stdout);
     signals_open(engine);

@@ -223,14 +223,18 @@ void runtime_close(struct runtime *runtime)
 
 /* --- the ports ----------------------------------------------------------------------------- */
 
+static unsigned pipelines(const struct runtime *runtime)
+{
+    return thread_groups_count(runtime->options.num_stream_threads,
+                               runtime->options.num_threads_per_task);
+}
+
 /* Local inputs are dealt out to the pipelines like partitions. */
 static struct source *open_local(struct runtime *runtime, unsigned pipeline, struct error *err)
 {
     const struct config_list *all = &runtime->cfg->input_topics;
-    unsigned pipelines = thread_groups_count(runtime->options.num_stream_threads,
-                                             runtime->options.num_threads_per_task);
     size_t count = 0;
-    for (size_t i = pipeline; i < all->count; i += pipelines) {
+    for (size_t i = pipeline; i < all->count; i += pipelines(runtime)) {
         runtime->inputs[count++] = all->items[i];
     }
     return local_source_create(runtime->inputs, count,
@@ -247,7 +251,8 @@ static struct source *open_source(void *context, unsigned pipeline, struct error
         &(struct kafka_source_options){.settings = runtime->kafka,
                                        .topics = runtime->cfg->input_topics.items,
                                        .topic_count = runtime->cfg->input_topics.count,
-                                       .member = pipeline},
+                                       .member = pipeline,
+                                       .fixed_members = runtime->cluster ? pipelines(runtime) : 0},
         err);
 }
 

@@ -1,10 +1,11 @@
 /*
  * embedded_cluster: librdkafka's mock cluster inside the process, for demos and prototypes.
  *
- * Why: the main job runs on a machine without Kafka, with the same clients, groups and commits.
+ * Why: the main job runs on a machine without Kafka, with the same clients and commits.
  * Its limits, which are the mock's: it keeps about 5 MiB a partition and forgets older records;
- * everything is gone with the process; joining a group takes about three seconds; it has no transactions
- * worth the name and no compaction.
+ * everything is gone with the process; it has no transactions worth the name and no compaction. Its
+ * groups take three seconds to join, and now and then turn a member away; so the pipelines of the process
+ * share its partitions among themselves without a group (kafka_source.h, fixed_members).
  *
  * Thread: main thread; the cluster has threads of its own.
  * Owns: the cluster and the client that carries it.

@@ -8,7 +8,7 @@
 #include "kafka/kafka_settings.h"
 #include "kafka/kafka_topics.h"
 
-enum { BATCH = 256, METADATA_MS = 8000 };
+enum { BATCH = 256 };
 
 struct kafka_reader {
     rd_kafka_t *rk;
@@ -16,7 +16,7 @@ struct kafka_reader {
     char *topic;
 };
 
-static bool assign_all(struct kafka_reader *reader, struct error *err);
+static bool assign_all(struct kafka_reader *reader, int count, struct error *err);
 
 struct kafka_reader *kafka_reader_open(const char *brokers, const char *topic, struct error *err)
 {
@@ -40,32 +40,22 @@ struct kafka_reader *kafka_reader_open(const char *brokers, const char *topic, s
     }
     rd_kafka_poll_set_consumer(reader->rk);
     reader->queue = rd_kafka_queue_get_consumer(reader->rk);
-    if (!kafka_topics_check(reader->rk, topic, brokers, err) || !assign_all(reader, err)) {
+    int32_t partitions = kafka_topics_check(reader->rk, topic, brokers, err);
+    if (partitions == 0 || !assign_all(reader, partitions, err)) {
         kafka_reader_close(reader);
         return NULL;
     }
     return reader;
 }
 
-static bool assign_all(struct kafka_reader *reader, struct error *err)
+static bool assign_all(struct kafka_reader *reader, int count, struct error *err)
 {
-    rd_kafka_topic_t *handle = rd_kafka_topic_new(reader->rk, reader->topic, NULL);
-    CHECK(handle != NULL);
-    const struct rd_kafka_metadata *metadata = NULL;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(reader->rk, 0, handle, &metadata, METADATA_MS);
-    rd_kafka_topic_destroy(handle);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        return error_set(err, E_BROKER, "topic \"%s\": %s", reader->topic, rd_kafka_err2str(code));
-    }
-    CHECK(metadata->topic_cnt == 1);
-    int count = metadata->topics[0].partition_cnt;
-    rd_kafka_metadata_destroy(metadata);
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(count);
     for (int i = 0; i < count; i++) {
         rd_kafka_topic_partition_list_add(list, reader->topic, i)->offset =
             RD_KAFKA_OFFSET_BEGINNING;
     }
-    code = rd_kafka_assign(reader->rk, list);
+    rd_kafka_resp_err_t code = rd_kafka_assign(reader->rk, list);
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return error_set(err, E_BROKER, "topic \"%s\": %s", reader->topic, rd_kafka_err2str(code));

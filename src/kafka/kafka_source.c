@@ -39,6 +39,9 @@ struct kafka_source {
     struct kafka_topic *topics;
     struct kafka_partition *parts; /* assigned */
     rd_kafka_event_t *rebalance;   /* waits for the answer */
+    rd_kafka_topic_partition_list_t *fixed; /* assigned without a group; NULL: by the group */
+    bool fixed_due;                         /* their ASSIGN event is due, */
+    bool fixed_open;                        /* or waits for its answer */
     struct source_partition *event_parts;
     size_t event_capacity;
     struct source_commit *commits; /* in flight, then in the COMMITTED event */
@@ -56,6 +59,8 @@ struct kafka_source {
 static void start(struct kafka_source *s);
 static struct source_event translate(struct kafka_source *s, rd_kafka_event_t *event);
 static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_event_t *event);
+static struct source_event changed_parts(struct kafka_source *s, enum source_event_kind kind,
+                                         const rd_kafka_topic_partition_list_t *list);
 static struct source_event committed_event(struct kafka_source *s);
 static void note_results(struct kafka_source *s, rd_kafka_event_t *event);
 static bool note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text);
@@ -75,6 +80,10 @@ static void source_attach(struct source *source, struct wakeup *wakeup)
 
 static void start(struct kafka_source *s)
 {
+    if (s->fixed) {
+        s->fixed_due = true;
+        return;
+    }
     rd_kafka_resp_err_t code = rd_kafka_subscribe(s->rk, s->subscription);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         error_set(&s->error, E_BROKER, "subscribe: %s", rd_kafka_err2str(code));
@@ -118,6 +127,9 @@ static void source_destroy(struct source *source)
     if (s->rk) {
         rd_kafka_destroy_flags(s->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     }
+    if (s->fixed) {
+        rd_kafka_topic_partition_list_destroy(s->fixed);
+    }
     if (s->subscription) {
         rd_kafka_topic_partition_list_destroy(s->subscription);
     }
@@ -141,6 +153,11 @@ static struct source_event source_poll(struct source *source)
     if (s->fatal_due) {
         s->fatal_due = false;
         return (struct source_event){.kind = SOURCE_FATAL, .err = &s->error};
+    }
+    if (s->fixed_due) {
+        s->fixed_due = false;
+        s->fixed_open = true;
+        return changed_parts(s, SOURCE_ASSIGN, s->fixed);
     }
     if (s->ready_due) {
         s->ready_due = false;
@@ -257,19 +274,16 @@ static struct kafka_partition *add_part(struct kafka_source *s, const char *name
     return part;
 }
 
-/* Keeps the event until the answer. */
-static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_event_t *event)
+/* The event for partitions that come or go. */
+static struct source_event changed_parts(struct kafka_source *s, enum source_event_kind kind,
+                                         const rd_kafka_topic_partition_list_t *list)
 {
-    CHECK(s->rebalance == NULL);
-    s->rebalance = event;
-    rd_kafka_resp_err_t code = rd_kafka_event_error(event);
-    const rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
     size_t count = list ? (size_t)list->cnt : 0;
     if (s->event_capacity < count) {
         s->event_capacity = count;
         s->event_parts = memory_resize(s->event_parts, count * sizeof *s->event_parts);
     }
-    bool assign = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    bool assign = kind == SOURCE_ASSIGN;
     size_t known = 0;
     for (size_t i = 0; i < count; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];
@@ -283,12 +297,24 @@ static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_even
                 .topic = part->topic->name, .partition = part->partition, .handle = part};
         }
     }
-    enum source_event_kind kind = assign ? SOURCE_ASSIGN : SOURCE_REVOKE;
-    if (!assign && (code != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS || rd_kafka_assignment_lost(s->rk))) {
-        kind = SOURCE_LOST;
-    }
     return (struct source_event){
         .kind = kind, .partitions = s->event_parts, .partition_count = known};
+}
+
+/* Keeps librdkafka's event until the answer. */
+static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_event_t *event)
+{
+    CHECK(s->rebalance == NULL);
+    CHECK(!s->fixed_open);
+    s->rebalance = event;
+    rd_kafka_resp_err_t code = rd_kafka_event_error(event);
+    enum source_event_kind kind = SOURCE_LOST;
+    if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        kind = SOURCE_ASSIGN;
+    } else if (code == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS && !rd_kafka_assignment_lost(s->rk)) {
+        kind = SOURCE_REVOKE;
+    }
+    return changed_parts(s, kind, rd_kafka_event_topic_partition_list(event));
 }
 
 static void drop_parts(struct kafka_source *s, const rd_kafka_topic_partition_list_t *list)
@@ -311,6 +337,12 @@ static void source_answer(struct source *source)
 {
     thread_assert_poll();
     struct kafka_source *s = (struct kafka_source *)source;
+    if (s->fixed_open) {
+        s->fixed_open = false;
+        rd_kafka_assign(s->rk, s->fixed);
+        s->ready_due = true;
+        return;
+    }
     CHECK(s->rebalance != NULL);
     rd_kafka_event_t *event = s->rebalance;
     const rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
@@ -541,12 +573,20 @@ struct source *kafka_source_open(const struct kafka_source_options *options, str
         source_destroy(&s->base);
         return NULL;
     }
+    if (options->fixed_members > 0) {
+        s->fixed = rd_kafka_topic_partition_list_new(1);
+    }
     for (size_t i = 0; i < options->topic_count; i++) {
         const char *topic = options->topics[i];
-        rd_kafka_topic_partition_list_add(s->subscription, topic, RD_KAFKA_PARTITION_UA);
-        if (!kafka_topics_check(s->rk, topic, s->brokers, err)) {
+        int32_t partitions = kafka_topics_check(s->rk, topic, s->brokers, err);
+        if (partitions == 0) {
             source_destroy(&s->base);
             return NULL;
+        }
+        rd_kafka_topic_partition_list_add(s->subscription, topic, RD_KAFKA_PARTITION_UA);
+        unsigned step = options->fixed_members;
+        for (unsigned p = options->member; step > 0 && p < (unsigned)partitions; p += step) {
+            rd_kafka_topic_partition_list_add(s->fixed, topic, (int32_t)p);
         }
     }
     return &s->base;

@@ -22,7 +22,11 @@ struct kafka_source_options {
     struct kafka_settings settings;
     const char *const *topics; /* copied */
     size_t topic_count;
-    unsigned member; /* of this process: makes group.instance.id unique */
+    unsigned member; /* index of this one among the members of the process */
+    /* 0: partitions come from the group. Else the group is not joined: member i of n has the partitions
+     * i, i + n, ... of each topic; offsets are committed all the same. For a cluster that nobody else
+     * uses. */
+    unsigned fixed_members;
 };
 
 /* Connects and checks that the topics exist, within about ten seconds: E_BROKER when no broker answers or

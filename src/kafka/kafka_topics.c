@@ -6,19 +6,22 @@
 
 enum { ANSWER_MS = 8000, TRIES = 20, PAUSE_US = 100000 };
 
-static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle);
+static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle, int32_t *partitions);
+static void explain(rd_kafka_resp_err_t result, const char *topic, const char *brokers,
+                    struct error *err);
 
-bool kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers, struct error *err)
+int32_t kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers, struct error *err)
 {
     CHECK(topic != NULL);
     rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
     if (handle == NULL) {
-        return error_set(err, E_BROKER, "topic \"%s\": %s", topic,
-                         rd_kafka_err2str(rd_kafka_last_error()));
+        error_set(err, E_BROKER, "topic \"%s\": %s", topic, rd_kafka_err2str(rd_kafka_last_error()));
+        return 0;
     }
+    int32_t partitions = 0;
     rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR_NO_ERROR;
     for (int i = 0; i < TRIES; i++) {
-        result = look(rk, handle);
+        result = look(rk, handle, &partitions);
         bool may_come = result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
                         result == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
         if (!may_come) {
@@ -27,25 +30,32 @@ bool kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers, 
         usleep(PAUSE_US);
     }
     rd_kafka_topic_destroy(handle);
-    if (result == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        return true;
+    if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        explain(result, topic, brokers, err);
+        return 0;
     }
-    if (result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
-        return error_set(err, E_BROKER,
-                         "topic \"%s\" does not exist on %s: create it, or check its name", topic,
-                         brokers);
-    }
-    if (result == RD_KAFKA_RESP_ERR__TRANSPORT || result == RD_KAFKA_RESP_ERR__TIMED_OUT) {
-        return error_set(err, E_BROKER,
-                         "no broker of %s answers: check the address, and that it can be reached "
-                         "from here (%s)",
-                         brokers, rd_kafka_err2str(result));
-    }
-    return error_set(err, E_BROKER, "topic \"%s\" on %s: %s", topic, brokers,
-                     rd_kafka_err2str(result));
+    CHECK(partitions > 0);
+    return partitions;
 }
 
-static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle)
+static void explain(rd_kafka_resp_err_t result, const char *topic, const char *brokers,
+                    struct error *err)
+{
+    if (result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+        error_set(err, E_BROKER,
+                  "topic \"%s\" does not exist on %s: create it, or check its name", topic, brokers);
+    } else if (result == RD_KAFKA_RESP_ERR__TRANSPORT || result == RD_KAFKA_RESP_ERR__TIMED_OUT) {
+        error_set(err, E_BROKER,
+                  "no broker of %s answers: check the address, and that it can be reached from here "
+                  "(%s)",
+                  brokers, rd_kafka_err2str(result));
+    } else {
+        error_set(err, E_BROKER, "topic \"%s\" on %s: %s", topic, brokers,
+                  rd_kafka_err2str(result));
+    }
+}
+
+static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle, int32_t *partitions)
 {
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_resp_err_t result = rd_kafka_metadata(rk, 0, handle, &metadata, ANSWER_MS);
@@ -56,6 +66,7 @@ static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle)
     if (metadata->topic_cnt == 1) {
         const rd_kafka_metadata_topic_t *found = &metadata->topics[0];
         result = found->err;
+        *partitions = found->partition_cnt;
         if (result == RD_KAFKA_RESP_ERR_NO_ERROR && found->partition_cnt == 0) {
             result = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
         }

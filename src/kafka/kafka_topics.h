@@ -8,14 +8,14 @@
 #ifndef KAFKA_KAFKA_TOPICS_H
 #define KAFKA_KAFKA_TOPICS_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include <librdkafka/rdkafka.h>
 
 #include "base/error.h"
 
-/* True when the topic is there and has a leader for each partition; E_BROKER else. A topic that was made
- * a moment ago is waited for. `brokers` is for the message. */
-bool kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers, struct error *err);
+/* The number of partitions when the topic is there; 0 and E_BROKER else. A topic that was made a moment
+ * ago is waited for. `brokers` is for the message. */
+int32_t kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers, struct error *err);
 
 #endif
