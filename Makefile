@@ -148,7 +148,7 @@ tidy: $(B)/moontide ## style that no compiler sees
 luacheck: ## Lua sources
 	$(Q)luacheck -q $(wildcard lua scripts tests/lua tests/bench)
 clang-tidy: $(GENERATED) ## bugs that clang sees
-	$(Q)clang-tidy --quiet $(SOURCES) -- $(BASE) -DTIDE_DEBUG $(PKG_CFLAGS) 2>/dev/null
+	$(Q)printf "%s\n" $(SOURCES) | xargs -P 2 -n 6 sh -c 'clang-tidy --quiet "$$@" -- $(BASE) -DTIDE_DEBUG $(PKG_CFLAGS) 2>/dev/null' sh
 cppcheck: $(GENERATED) ## bugs that cppcheck sees
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability --inline-suppr \
 	    --suppressions-list=.cppcheck -Isrc -I$(B)/gen -j2 src

@@ -1,8 +1,9 @@
 /*
  * Annotations: the words in which the code states who may call and who may touch.
  *
- * Why: "poll thread only" in a comment is a hope; as a capability of clang's thread-safety analysis it
- * is a compile error elsewhere. gcc sees empty macros. thread_role.h checks the same at run time.
+ * Why: "poll thread only" in a comment is a hope; as a capability of clang's thread-safety analysis
+ * it is a compile error elsewhere. gcc sees empty macros. thread_role.h checks the same at run
+ * time.
  *
  * Thread: none, macros only.
  */
@@ -24,11 +25,11 @@
 /* Function: from here on the analysis takes the caller to hold the role. */
 #define ASSERTS_ROLE(role) TIDE_CLANG(assert_capability(role))
 /* A lock, and the functions that take, give back or need it. */
-#define LOCK_TYPE            TIDE_CLANG(capability("mutex"))
-#define ACQUIRES(...)        TIDE_CLANG(acquire_capability(__VA_ARGS__))
-#define RELEASES(...)        TIDE_CLANG(release_capability(__VA_ARGS__))
-#define REQUIRES(...)        TIDE_CLANG(requires_capability(__VA_ARGS__))
-#define NO_THREAD_ANALYSIS   TIDE_CLANG(no_thread_safety_analysis)
+#define LOCK_TYPE          TIDE_CLANG(capability("mutex"))
+#define ACQUIRES(...)      TIDE_CLANG(acquire_capability(__VA_ARGS__))
+#define RELEASES(...)      TIDE_CLANG(release_capability(__VA_ARGS__))
+#define REQUIRES(...)      TIDE_CLANG(requires_capability(__VA_ARGS__))
+#define NO_THREAD_ANALYSIS TIDE_CLANG(no_thread_safety_analysis)
 /* Documentation of a field that no analysis can check. */
 #define IMMUTABLE
 #define ATOMIC(writer, reader)
@@ -39,7 +40,7 @@
 #define LIKELY(x)            __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)          __builtin_expect(!!(x), 0)
 /* Visible outside the binary: the functions that Lua's FFI looks up. */
-#define EXPORTED             __attribute__((visibility("default"), used))
+#define EXPORTED __attribute__((visibility("default"), used))
 
 enum { CACHE_LINE = 64 };
 

@@ -31,7 +31,8 @@ void arena_fini(struct arena *arena);
 /* Ends all pieces at once; keeps one block of at most ARENA_KEEP_MAX bytes for reuse. */
 void arena_reset(struct arena *arena);
 
-/* `size` bytes, aligned to 8, valid until reset or fini; not zeroed. Never NULL, also for size 0. */
+/* `size` bytes, aligned to 8, valid until reset or fini; not zeroed. Never NULL, also for size 0.
+ */
 void *arena_alloc(struct arena *arena, size_t size) MUST_USE;
 /* A copy of the bytes with a NUL behind it. Never NULL. */
 char *arena_copy(struct arena *arena, const void *data, size_t size) MUST_USE;

@@ -13,7 +13,8 @@
 
 #include "base/annotations.h"
 
-/* Names are stable: they appear in messages, logs and tests. The exit code follows from the code. */
+/* Names are stable: they appear in messages, logs and tests. The exit code follows from the code.
+ */
 enum error_code {
     E_NONE,
     E_USAGE,           /* exit 2: the command line */
@@ -27,8 +28,8 @@ enum error_code {
     E_BROKER,          /* exit 5: broker, group or producer said no for good */
     E_DRAIN,           /* exit 7: the drain deadline passed */
     E_IO,              /* exit 1: file, pipe or socket */
-    E_CLOSED,          /* exit 0: nobody reads our output any more, as with `| head`; not a failure */
-    E_RUNTIME,         /* exit 1: anything else */
+    E_CLOSED,  /* exit 0: nobody reads our output any more, as with `| head`; not a failure */
+    E_RUNTIME, /* exit 1: anything else */
     ERROR_CODE_COUNT
 };
 

@@ -46,11 +46,12 @@ struct log_field {
 };
 
 /* clang-format off */
-#define LOG_STR(n, v)         ((struct log_field){.name = (n), .kind = LOG_KIND_TEXT, .text = (v), .size = SIZE_MAX})
-#define LOG_BYTES(n, v, s)    ((struct log_field){.name = (n), .kind = LOG_KIND_TEXT, .text = (v), .size = (s)})
-#define LOG_INT(n, v)         ((struct log_field){.name = (n), .kind = LOG_KIND_INT, .integer = (int64_t)(v)})
-#define LOG_NUMBER(n, v)      ((struct log_field){.name = (n), .kind = LOG_KIND_NUMBER, .number = (v)})
-#define LOG_BOOL(n, v)        ((struct log_field){.name = (n), .kind = LOG_KIND_BOOL, .truth = (v)})
+#define LOG_MADE(n, k, ...)   ((struct log_field){.name = (n), .kind = (k), __VA_ARGS__})
+#define LOG_STR(n, v)         LOG_MADE(n, LOG_KIND_TEXT, .text = (v), .size = SIZE_MAX)
+#define LOG_BYTES(n, v, s)    LOG_MADE(n, LOG_KIND_TEXT, .text = (v), .size = (s))
+#define LOG_INT(n, v)         LOG_MADE(n, LOG_KIND_INT, .integer = (int64_t)(v))
+#define LOG_NUMBER(n, v)      LOG_MADE(n, LOG_KIND_NUMBER, .number = (v))
+#define LOG_BOOL(n, v)        LOG_MADE(n, LOG_KIND_BOOL, .truth = (v))
 #define LOG_END               ((struct log_field){.kind = LOG_KIND_END})
 
 /* message, then any number of fields */

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 
 static_assert(offsetof(struct spsc_ring, tail) == SPSC_RING_GAP, "producer on lines of its own");
-static_assert(offsetof(struct spsc_ring, head) == 2u * SPSC_RING_GAP,
+static_assert(offsetof(struct spsc_ring, head) == (size_t)2 * SPSC_RING_GAP,
               "consumer on lines of its own");
-static_assert(sizeof(struct spsc_ring) == 3u * SPSC_RING_GAP,
+static_assert(sizeof(struct spsc_ring) == (size_t)3 * SPSC_RING_GAP,
               "no neighbour on the consumer's lines");
 
 static size_t smaller(size_t a, size_t b);

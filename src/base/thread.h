@@ -1,8 +1,9 @@
 /*
  * thread: starts and joins a thread with a name and a role.
  *
- * Why: pthreads are named in base only; every thread of the process blocks the signals that end it, so
- * that they reach the main thread (and a write to a closed pipe is an error value), and shows its name in top and in debuggers.
+ * Why: pthreads are named in base only; every thread of the process blocks the signals that end it,
+ * so that they reach the main thread (and a write to a closed pipe is an error value), and shows
+ * its name in top and in debuggers.
  *
  * Thread: main thread.
  */

@@ -2,9 +2,9 @@
  * thread_role: what the current thread is, checked by the compiler and at run time.
  *
  * Why: fields and functions are annotated with a role (annotations.h); clang rejects a call from
- * elsewhere. Calls through ports are not followed by the analysis, so each port function begins with
- * thread_assert_poll() or thread_assert_worker(), which compares a thread-local. The simulator, being
- * all threads, switches the role before each turn.
+ * elsewhere. Calls through ports are not followed by the analysis, so each port function begins
+ * with thread_assert_poll() or thread_assert_worker(), which compares a thread-local. The
+ * simulator, being all threads, switches the role before each turn.
  *
  * Thread: any; the current role is a thread-local.
  */

@@ -25,7 +25,8 @@ void wakeup_fini(struct wakeup *wakeup)
 void wakeup_prepare(struct wakeup *wakeup)
 {
     /* Both sides exchange the same flag: if this comes first, the signaller sees "asleep"; if the
-     * signaller comes first, this acquires what it published, and the owner's second look finds it. */
+     * signaller comes first, this acquires what it published, and the owner's second look finds it.
+     */
     atomic_exchange_explicit(&wakeup->asleep, true, memory_order_acq_rel);
 }
 

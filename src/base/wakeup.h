@@ -1,14 +1,15 @@
 /*
  * wakeup: how a sleeping thread learns that there is work, as one eventfd.
  *
- * Why: the poll thread waits for three kinds of news at once: librdkafka's queues (which can write to
- * a descriptor), completions from workers, and time. One descriptor serves all. A signal costs a
+ * Why: the poll thread waits for three kinds of news at once: librdkafka's queues (which can write
+ * to a descriptor), completions from workers, and time. One descriptor serves all. A signal costs a
  * system call only while the owner sleeps; a busy owner is never signalled.
  *
  * Protocol: the owner calls wakeup_prepare, looks once more for work, then wakeup_wait or
  * wakeup_cancel. Others publish their work, then call wakeup_signal.
  *
- * Thread: prepare, wait, cancel: the owner. signal, fd: any. wakeup_post: also from a signal handler.
+ * Thread: prepare, wait, cancel: the owner. signal, fd: any. wakeup_post: also from a signal
+ * handler.
  */
 #ifndef BASE_WAKEUP_H
 #define BASE_WAKEUP_H

@@ -11,16 +11,17 @@ static const struct command COMMANDS[] = {
     {.name = "run",
      .usage = "SCRIPT | -c FILE  [--in TOPIC]... [--out TOPIC] [-b BROKERS] [-g GROUP]",
      .summary = "run a script on the records of topics or files",
-     .details = "Reads each input, runs the script, writes what it returns to the output and what it\n"
-                "emits to the topics that it names. An input or output is a topic, file:PATH, or -\n"
-                "for the standard streams. SIGINT and SIGTERM drain, commit and leave; a second one\n"
-                "goes at once.\n"
-                "\n"
-                "Exit codes: 0 done or drained, 1 failure at run time, 2 usage or configuration,\n"
-                "3 the script does not load, 4 a record failed, 5 broker, 7 not drained in time.\n"
-                "\n"
-                "  moontide run scripts/wordcount.lua --in lines --out counts -b localhost:9092 -g app\n"
-                "  moontide run scripts/uppercase.lua --in - --out -\n",
+     .details =
+         "Reads each input, runs the script, writes what it returns to the output and what it\n"
+         "emits to the topics that it names. An input or output is a topic, file:PATH, or -\n"
+         "for the standard streams. SIGINT and SIGTERM drain, commit and leave; a second one\n"
+         "goes at once.\n"
+         "\n"
+         "Exit codes: 0 done or drained, 1 failure at run time, 2 usage or configuration,\n"
+         "3 the script does not load, 4 a record failed, 5 broker, 7 not drained in time.\n"
+         "\n"
+         "  moontide run scripts/wordcount.lua --in lines --out counts -b localhost:9092 -g app\n"
+         "  moontide run scripts/uppercase.lua --in - --out -\n",
      .arguments = RUN_ARGUMENTS,
      .operand_max = 1,
      .run = run_command},
@@ -34,7 +35,8 @@ static const struct command COMMANDS[] = {
     {.name = "demo",
      .usage = "[SCRIPT] [--text DIR]",
      .summary = "count the words of real text on a Kafka inside the process",
-     .details = "Loads the files of DIR into an embedded Kafka, line by line, runs the script on them with\n"
+     .details = "Loads the files of DIR into an embedded Kafka, line by line, runs the script on "
+                "them with\n"
                 "four threads, two a task, and shows threads, windows, speed and the top words.\n",
      .arguments = DEMO_ARGUMENTS,
      .operand_max = 1,

@@ -17,7 +17,8 @@
 #include "kafka/kafka_reader.h"
 #include "metrics/metrics_snapshot.h"
 
-/* The main job on nothing but this process: an embedded Kafka, real text, the word count, its output. */
+/* The main job on nothing but this process: an embedded Kafka, real text, the word count, its
+ * output. */
 
 static const char DEFAULT_SCRIPT[] = "scripts/wordcount.lua";
 static const char DEFAULT_TEXT[] = "/usr/share/common-licenses";
@@ -25,7 +26,7 @@ static const char DEFAULT_TEXT[] = "/usr/share/common-licenses";
 enum {
     LOAD_BYTES = 2 << 20, /* the text is repeated up to this; the cluster keeps 5 MiB a partition */
     TOP = 10,
-    LOOK_MS = 20,  /* between two looks at the output while the engine runs */
+    LOOK_MS = 20,    /* between two looks at the output while the engine runs */
     SILENCE_MS = 500 /* no more output is expected after it */
 };
 
@@ -124,7 +125,7 @@ static bool load_text(struct demo *demo, const char *folder, struct error *err)
     if (ok && text.size == 0) {
         ok = error_set(err, E_IO, "%s: no text there; name another folder with --text", folder);
     }
-    size_t times = ok ? LOAD_BYTES / text.size + 1 : 0;
+    size_t times = ok && text.size > 0 ? LOAD_BYTES / text.size + 1 : 0;
     for (size_t i = 0; i < times && ok; i++) {
         ok = embedded_cluster_load_lines(demo->runtime.cluster, "lines", text.data, text.size,
                                          &demo->lines, err);
@@ -151,8 +152,7 @@ static bool run(struct demo *demo, struct error *err)
     if (engine == NULL) {
         return false;
     }
-    printf("%s: num.stream.threads=4, num.threads.per.task=2\n",
-           script_path(demo->runtime.script));
+    printf("%s: num.stream.threads=4, num.threads.per.task=2\n", script_path(demo->runtime.script));
     fflush(stdout);
     signals_open(engine);
     engine_start(engine);

@@ -109,7 +109,8 @@ static bool to_setting(const struct argument_given *given, struct config_setting
         }
     }
     CHECK(setting->name != NULL);
-    if (strcmp(argument, "out") == 0 && strchr(given->value, '=') && !config_is_local(given->value)) {
+    if (strcmp(argument, "out") == 0 && strchr(given->value, '=') &&
+        !config_is_local(given->value)) {
         setting->name = "output.files";
     }
     CHECK(setting->value != NULL);

@@ -61,8 +61,8 @@ bool runtime_check(struct runtime *runtime, const struct config *cfg, struct err
                               runtime->options.num_threads_per_task, err);
 }
 
-/* Inputs are all topics or all of this machine, and so are outputs: a pipeline has one source and one
- * sink. */
+/* Inputs are all topics or all of this machine, and so are outputs: a pipeline has one source and
+ * one sink. */
 static bool check_inputs(const struct config *cfg, struct error *err)
 {
     size_t local = 0;
@@ -139,12 +139,12 @@ static bool load_script(struct runtime *runtime, struct error *err)
     for (size_t i = 0; i < pairs->count; i++) {
         params[i] = (struct script_param){pairs->items[i].name, pairs->items[i].value};
     }
-    runtime->script = script_load(&(struct script_options){.path = runtime->cfg->script_file,
-                                                           .params = params,
-                                                           .param_count = pairs->count,
-                                                           .has_output =
-                                                               runtime->cfg->output_topic != NULL},
-                                  err);
+    runtime->script =
+        script_load(&(struct script_options){.path = runtime->cfg->script_file,
+                                             .params = params,
+                                             .param_count = pairs->count,
+                                             .has_output = runtime->cfg->output_topic != NULL},
+                    err);
     memory_free(params);
     return runtime->script != NULL;
 }
@@ -201,8 +201,9 @@ static bool open_cluster(struct runtime *runtime, struct error *err)
     runtime->kafka.brokers = embedded_cluster_brokers(runtime->cluster);
     int32_t partitions = (int32_t)cfg->embedded_partitions;
     for (size_t i = 0; i < cfg->input_topics.count; i++) {
-        if (!is_local(runtime) && !embedded_cluster_add_topic(
-                                      runtime->cluster, cfg->input_topics.items[i], partitions, err)) {
+        if (!is_local(runtime) &&
+            !embedded_cluster_add_topic(runtime->cluster, cfg->input_topics.items[i], partitions,
+                                        err)) {
             return false;
         }
     }

@@ -1,8 +1,9 @@
 /*
- * runtime: everything that a run needs beside the engine, made from a configuration: the script, the
- * embedded cluster, the outputs, and the ports that the engine asks for.
+ * runtime: everything that a run needs beside the engine, made from a configuration: the script,
+ * the embedded cluster, the outputs, and the ports that the engine asks for.
  *
- * Why: run, check and demo put the same pieces together; what check finds good is what run would do.
+ * Why: run, check and demo put the same pieces together; what check finds good is what run would
+ * do.
  *
  * Thread: main thread.
  * Owns: script, cluster, outputs. Borrows: the configuration until close.
@@ -35,10 +36,11 @@ struct runtime {
     size_t output_count;
 };
 
-/* Loads the script and checks all that can be checked without a broker (R5, R6, inputs, settings). */
+/* Loads the script and checks all that can be checked without a broker (R5, R6, inputs, settings).
+ */
 bool runtime_check(struct runtime *runtime, const struct config *cfg, struct error *err);
-/* After runtime_check: starts the embedded cluster with its topics, if there is to be one, and opens
- * local outputs. The engine can be created afterwards. */
+/* After runtime_check: starts the embedded cluster with its topics, if there is to be one, and
+ * opens local outputs. The engine can be created afterwards. */
 bool runtime_open(struct runtime *runtime, struct error *err);
 /* Ends all; the engine is destroyed. Also after a failure of the other two. */
 void runtime_close(struct runtime *runtime);

@@ -1,8 +1,8 @@
 /*
  * signals: SIGINT and SIGTERM ask the engine for a drain and the end; a second one goes at once.
  *
- * Why: a handler needs one thing that it can reach without an argument; it is the only mutable global
- * of the command line. The handler does nothing but engine_stop, which is made for it.
+ * Why: a handler needs one thing that it can reach without an argument; it is the only mutable
+ * global of the command line. The handler does nothing but engine_stop, which is made for it.
  *
  * Thread: main thread.
  */

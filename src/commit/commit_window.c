@@ -25,9 +25,9 @@ struct commit_window {
     IMMUTABLE void *owner;
     uint32_t generation;
     bool held;
-    uint64_t head;          /* sequence of the oldest slot in use */
-    uint64_t tail;          /* sequence of the next slot to admit */
-    uint64_t retire_next;   /* emit=input: sequence of the next slot to retire */
+    uint64_t head;           /* sequence of the oldest slot in use */
+    uint64_t tail;           /* sequence of the next slot to admit */
+    uint64_t retire_next;    /* emit=input: sequence of the next slot to retire */
     struct slot *done_first; /* emit=completion: slots to retire, in order of completion */
     struct slot *done_last;
     size_t bytes;
@@ -41,7 +41,8 @@ struct commit_window {
     _Alignas(CACHE_LINE) ATOMIC(poll_thread, worker_thread) _Atomic uint8_t mode;
 };
 
-static_assert(sizeof(struct slot) <= 4 * CACHE_LINE, "a slot stays small: windows have many");
+static_assert(sizeof(struct slot) <= (size_t)4 * CACHE_LINE,
+              "a slot stays small: windows have many");
 static_assert(offsetof(struct slot, work) == 0, "a work is the head of its slot");
 
 static struct slot *slot_at(const struct commit_window *win, uint64_t sequence);

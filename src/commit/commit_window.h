@@ -1,9 +1,9 @@
 /*
- * commit_window: the reorder buffer of one assigned partition. Records are admitted in offset order,
- * run in any order, retire in order, and the offset that is safe to commit follows.
+ * commit_window: the reorder buffer of one assigned partition. Records are admitted in offset
+ * order, run in any order, retire in order, and the offset that is safe to commit follows.
  *
- * Why: this is the one place that knows which offset is safe and what may leave. It has no threads, no
- * clock and no I/O, so that every order of events can be tried by tests.
+ * Why: this is the one place that knows which offset is safe and what may leave. It has no threads,
+ * no clock and no I/O, so that every order of events can be tried by tests.
  *
  *   admit        begin        complete        retire          ack
  *   FREE -> ADMITTED -> BEGUN ----> COMPLETED ----> RETIRED ----> ACKED -> FREE
@@ -18,17 +18,17 @@
  *   I2  commit_pos and committed_pos never fall; committed_pos <= commit_pos.
  *   I3  slots <= capacity; bytes <= limit + one record; held exactly from full until below 75 %.
  *   I4  each admitted slot ends once: freed, or abandoned with the window.
- *   I5  the begun slots of one virtual key are in one worker's hands, which runs them in sequence; none
- *       begins before all earlier slots of its key are terminal (completed or later) or in the same
+ *   I5  the begun slots of one virtual key are in one worker's hands, which runs them in sequence;
+ * none begins before all earlier slots of its key are terminal (completed or later) or in the same
  *       hands. Virtual key NO_KEY is unconstrained.
  *   I6  with emit=input slots retire in sequence.
- *   I7  a completion or report whose (epoch, sequence, attempt) is not current changes a counter only.
- *   I10 commit_pos passes no slot that has not completed well and been acked.
- * (I8 liveness and I9 poll interval are the engine's; the simulator checks them.)
+ *   I7  a completion or report whose (epoch, sequence, attempt) is not current changes a counter
+ * only. I10 commit_pos passes no slot that has not completed well and been acked. (I8 liveness and
+ * I9 poll interval are the engine's; the simulator checks them.)
  *
  * Thread: poll thread; the state and work of a slot belong to the worker that holds it.
- * Owns: the slots and their effects. The records' bytes are the source's: take_acked and take_abandoned
- * give each record back to the caller exactly once, who releases it.
+ * Owns: the slots and their effects. The records' bytes are the source's: take_acked and
+ * take_abandoned give each record back to the caller exactly once, who releases it.
  */
 #ifndef COMMIT_COMMIT_WINDOW_H
 #define COMMIT_COMMIT_WINDOW_H
@@ -72,13 +72,13 @@ struct slot {
     struct slot *next; /* of the list it is in: a mailbox, a ready list, or the retire list */
     struct mailbox *mailbox;
     struct emission *unsent; /* next emission to hand to the sink */
-    uint32_t stamp;       /* order of submission among all slots of the exchange */
-    uint32_t unacked;     /* emissions sent and without a report */
-    uint32_t generation;  /* of the script that it belongs to */
-    uint16_t virtual_key; /* NO_KEY: may run beside anything */
-    uint16_t attempt;     /* of running it, from 0 */
+    uint32_t stamp;          /* order of submission among all slots of the exchange */
+    uint32_t unacked;        /* emissions sent and without a report */
+    uint32_t generation;     /* of the script that it belongs to */
+    uint16_t virtual_key;    /* NO_KEY: may run beside anything */
+    uint16_t attempt;        /* of running it, from 0 */
     ATOMIC(holder, check) _Atomic uint8_t state; /* enum slot_state */
-    uint16_t holder;    /* worker that has it */
+    uint16_t holder;                             /* worker that has it */
     bool outstanding;   /* on the way to a worker, with it, or on the way back */
     bool undeliverable; /* a report said no: never acked */
 };
@@ -104,7 +104,8 @@ void commit_window_destroy(struct commit_window *win);
 
 /* --- the way of a record ------------------------------------------------------------------- */
 
-/* True when `offset` is not above the last admitted one: the source went back, a new epoch is due. */
+/* True when `offset` is not above the last admitted one: the source went back, a new epoch is due.
+ */
 bool commit_window_regressed(const struct commit_window *win, int64_t offset)
     ON_THREAD(poll_thread);
 
@@ -113,41 +114,43 @@ bool commit_window_regressed(const struct commit_window *win, int64_t offset)
 struct slot *commit_window_admit(struct commit_window *win, const struct record *rec,
                                  uint16_t virtual_key) ON_THREAD(poll_thread);
 
-/* ADMITTED -> BEGUN, unless the window drains or is dead: then the outcome is set to UNRUN, and false
- * returned. The worker that holds the slot; a slot counts as outstanding from its admission on. */
+/* ADMITTED -> BEGUN, unless the window drains or is dead: then the outcome is set to UNRUN, and
+ * false returned. The worker that holds the slot; a slot counts as outstanding from its admission
+ * on. */
 bool slot_begin(struct slot *slot, uint16_t worker) ON_THREAD(worker_thread);
 /* BEGUN -> COMPLETED as far as the worker can say; the poll thread still has to hear of it. */
 void slot_finish(struct slot *slot) ON_THREAD(worker_thread);
 
-/* A worker gave the slot back. Returns it when it is current: in state COMPLETED (see work.outcome),
- * or ADMITTED again with outcome UNRUN. NULL and a counter when (epoch, sequence, attempt) is not
- * current (I7). Either way the slot is no longer outstanding if it was. */
+/* A worker gave the slot back. Returns it when it is current: in state COMPLETED (see
+ * work.outcome), or ADMITTED again with outcome UNRUN. NULL and a counter when (epoch, sequence,
+ * attempt) is not current (I7). Either way the slot is no longer outstanding if it was. */
 struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, uint64_t sequence,
                                     uint16_t attempt) ON_THREAD(poll_thread);
 
-/* The slot whose effects leave next: DONE, and its turn; NULL: none now. It stays the next one until
- * it is retired. */
+/* The slot whose effects leave next: DONE, and its turn; NULL: none now. It stays the next one
+ * until it is retired. */
 struct slot *commit_window_next_retirable(struct commit_window *win) ON_THREAD(poll_thread);
 /* One of the slot's emissions was given to the sink: one report is to come. */
 void commit_window_sent(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
-/* The sink will never take an emission of the slot that next_retirable gave: the record has failed, and
- * nothing retires behind it with emit=input. */
+/* The sink will never take an emission of the slot that next_retirable gave: the record has failed,
+ * and nothing retires behind it with emit=input. */
 void commit_window_refuse(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
 /* All effects of the slot that next_retirable gave are out. */
 void commit_window_retire(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
-/* One delivery report. `failed`: the slot never becomes ACKED. Returns the slot, valid until the next
- * take; NULL and a counter when not current. */
+/* One delivery report. `failed`: the slot never becomes ACKED. Returns the slot, valid until the
+ * next take; NULL and a counter when not current. */
 struct slot *commit_window_ack(struct commit_window *win, uint32_t epoch, uint64_t sequence,
                                bool failed) ON_THREAD(poll_thread);
 
 /* Copies the record of the head slot and frees the slot, if it is acked; moves commit_pos. False:
  * none. */
 bool commit_window_take_acked(struct commit_window *win, struct record *rec) ON_THREAD(poll_thread);
-/* In mode DEAD with nothing outstanding and undelivered: copies the record of one abandoned slot and
- * frees it. False: none left, the window is empty. */
+/* In mode DEAD with nothing outstanding and undelivered: copies the record of one abandoned slot
+ * and frees it. False: none left, the window is empty. */
 bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
     ON_THREAD(poll_thread);
-/* In mode DEAD: all workers and the sink are gone; what was outstanding or undelivered never comes. */
+/* In mode DEAD: all workers and the sink are gone; what was outstanding or undelivered never comes.
+ */
 void commit_window_forget(struct commit_window *win) ON_THREAD(poll_thread);
 
 /* --- modes and commits --------------------------------------------------------------------- */
@@ -190,8 +193,8 @@ bool commit_window_is_quiet(struct commit_window *win) ON_THREAD(poll_thread);
 const struct slot *commit_window_head(const struct commit_window *win);
 struct commit_window_counts commit_window_counts(const struct commit_window *win);
 
-/* Aborts when an invariant does not hold. `exact`: no other thread runs, so that the states of slots
- * in workers' hands can be judged as well (I5). */
+/* Aborts when an invariant does not hold. `exact`: no other thread runs, so that the states of
+ * slots in workers' hands can be judged as well (I5). */
 void commit_window_check(const struct commit_window *win, bool exact);
 
 #endif

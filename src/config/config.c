@@ -178,6 +178,7 @@ static bool apply_option(struct config *cfg, const struct setting *setting, stru
     if (option == NULL) {
         return option_table_unknown(setting->section, setting->name, err);
     }
+    CHECK(cfg != NULL);
     size_t index = option_table_index(option);
     if (option->type == OPTION_LIST && cfg->origins[index] != setting->origin) {
         option_clear(option, cfg); /* a later place replaces the list, its own items add up */

@@ -51,12 +51,12 @@ struct config {
     struct config_list input_topics;
     const char *output_topic;
     struct config_list output_files; /* TOPIC=TARGET */
-    int64_t num_stream_threads;   /* N */
-    int64_t num_threads_per_task; /* K */
-    int processing_order;         /* enum processing_order of stream/processing.h */
-    int processing_emit;          /* enum processing_emit */
-    int processing_null_key;      /* enum processing_null_key */
-    int64_t task_window_records;  /* a power of two */
+    int64_t num_stream_threads;      /* N */
+    int64_t num_threads_per_task;    /* K */
+    int processing_order;            /* enum processing_order of stream/processing.h */
+    int processing_emit;             /* enum processing_emit */
+    int processing_null_key;         /* enum processing_null_key */
+    int64_t task_window_records;     /* a power of two */
     int64_t task_window_bytes;
     int64_t commit_interval_ms;
     int64_t drain_timeout_ms;

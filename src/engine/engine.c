@@ -76,8 +76,8 @@ static bool create_pipeline(struct engine *engine, unsigned index, struct error 
     }
     engine->pipelines[engine->pipeline_count++] = pipeline_create(&(struct pipeline_options){
         .index = index,
-        .workers = thread_groups_size(options->num_stream_threads, options->num_threads_per_task,
-                                      index),
+        .workers =
+            thread_groups_size(options->num_stream_threads, options->num_threads_per_task, index),
         .engine = options,
         .clock = engine->clock,
         .source = source,
@@ -95,8 +95,7 @@ static bool create_workers(struct engine *engine, unsigned index, struct error *
     unsigned size =
         thread_groups_size(options->num_stream_threads, options->num_threads_per_task, index);
     for (unsigned i = 0; i < size; i++) {
-        struct processor *processor =
-            factory->create(factory->context, engine->worker_count, err);
+        struct processor *processor = factory->create(factory->context, engine->worker_count, err);
         if (processor == NULL) {
             return false;
         }
@@ -105,8 +104,7 @@ static bool create_workers(struct engine *engine, unsigned index, struct error *
             .exchange = pipeline_exchange(engine->pipelines[index]),
             .processor = processor,
             .clock = engine->clock,
-            .metrics =
-                metrics_registry_add_worker(engine->metrics, index, engine->worker_count),
+            .metrics = metrics_registry_add_worker(engine->metrics, index, engine->worker_count),
             .observer = &engine->wakeup,
         });
         engine->worker_count++;

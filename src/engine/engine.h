@@ -1,8 +1,8 @@
 /*
  * engine: all pipelines and workers of a process, from the start to the result.
  *
- * Why: the running command owns one engine, which owns the rest. It knows neither Kafka nor Lua: what
- * a pipeline reads, writes and runs comes through ports.
+ * Why: the running command owns one engine, which owns the rest. It knows neither Kafka nor Lua:
+ * what a pipeline reads, writes and runs comes through ports.
  *
  * Thread: main thread; engine_stop: any, also a signal handler.
  * Owns: pipelines, workers, and what the ports made. Borrows: options, clock.
@@ -30,8 +30,8 @@ struct engine_ports {
     struct processor_factory processors;
 };
 
-/* Creates everything, starts nothing. NULL with err when the options contradict each other (R5) or a
- * port fails; then nothing remains. */
+/* Creates everything, starts nothing. NULL with err when the options contradict each other (R5) or
+ * a port fails; then nothing remains. */
 struct engine *engine_create(const struct engine_options *options, const struct engine_ports *ports,
                              const struct clock_source *clock, struct error *err);
 /* Accepts NULL. It was never started, or has been waited for until the end. */
@@ -40,15 +40,16 @@ void engine_destroy(struct engine *engine);
 /* Starts all threads. */
 void engine_start(struct engine *engine);
 
-/* Waits for the end, at most timeout_ms (-1: without bound). True: every pipeline is closed, and every
- * thread joined unless engine_is_stuck. A pipeline that fails stops all; with exit_at_end all stop when
- * all are at their end. */
+/* Waits for the end, at most timeout_ms (-1: without bound). True: every pipeline is closed, and
+ * every thread joined unless engine_is_stuck. A pipeline that fails stops all; with exit_at_end all
+ * stop when all are at their end. */
 bool engine_wait(struct engine *engine, int timeout_ms);
 
 /* Asks for a drain and the end; `hurry` skips the drain. */
 void engine_stop(struct engine *engine, bool hurry);
 
-/* How it ended: false and err as the first pipeline that failed says. After engine_wait said true. */
+/* How it ended: false and err as the first pipeline that failed says. After engine_wait said true.
+ */
 bool engine_result(const struct engine *engine, struct error *err);
 
 /* After the end: a worker is still in user code and did not come back within the grace time. Its

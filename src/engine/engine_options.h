@@ -1,5 +1,6 @@
 /*
- * engine_options: what the engine is told, as plain values. The names are those of the configuration.
+ * engine_options: what the engine is told, as plain values. The names are those of the
+ * configuration.
  *
  * Why: the engine knows no configuration files; the command line fills this in.
  *

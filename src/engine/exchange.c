@@ -12,8 +12,8 @@
 enum { RING_SIZE = 4096 };
 
 struct exchange {
-    unsigned workers;                        /* constant */
-    struct wakeup *poll;                     /* constant */
+    unsigned workers;                                 /* constant */
+    struct wakeup *poll;                              /* constant */
     struct slot_list collected OWNED_BY(poll_thread); /* K > 1: done, on their way out */
 
     /* K = 1 */
@@ -183,8 +183,8 @@ void exchange_close(struct exchange *x)
 
 /* --- K > 1: mailboxes ---------------------------------------------------------------------- */
 
-/* The mailbox has slots and no holder: its first slot stands for it in the ready list. The slot's link
- * then belongs to that list, so the second slot is remembered by the mailbox. */
+/* The mailbox has slots and no holder: its first slot stands for it in the ready list. The slot's
+ * link then belongs to that list, so the second slot is remembered by the mailbox. */
 static void make_ready(struct exchange *x, struct mailbox *box) REQUIRES(x->lock)
 {
     DCHECK(!box->listed);
@@ -252,8 +252,8 @@ static size_t boxes_collect(struct exchange *x, struct slot **slots, size_t max)
     return count;
 }
 
-/* A worker takes at most its share of what is ready, so that few keys spread over all workers, and of
- * one mailbox as much as fits: its records run in sequence anyway. */
+/* A worker takes at most its share of what is ready, so that few keys spread over all workers, and
+ * of one mailbox as much as fits: its records run in sequence anyway. */
 static size_t boxes_take(struct exchange *x, struct slot **batch, size_t max)
 {
     lock_acquire(&x->lock);

@@ -1,15 +1,14 @@
 /*
  * exchange: the way of slots between the poll thread and the K workers of a pipeline, and back.
  *
- * Why: records are handed over whole and in batches, and what may run at the same time is decided here.
- *   K = 1   two rings; the worker runs what comes, in order.
- *   K > 1   mailboxes. Each virtual key of a task has a FIFO; one worker at a time has a mailbox; a
- *           mailbox with slots and without a holder is ready. So keys, not threads, decide what runs
- *           beside what, and no worker idles while a key is ready. Slots without a mailbox are ready by
- *           themselves.
- * Workers take ready mailboxes, the oldest first, worth up to a batch under one short mutex and give them back with the
- * finished slots under the same mutex: hence completions reach the poll thread in an order that agrees
- * with the order within each key, whoever ran them.
+ * Why: records are handed over whole and in batches, and what may run at the same time is decided
+ * here. K = 1   two rings; the worker runs what comes, in order. K > 1   mailboxes. Each virtual
+ * key of a task has a FIFO; one worker at a time has a mailbox; a mailbox with slots and without a
+ * holder is ready. So keys, not threads, decide what runs beside what, and no worker idles while a
+ * key is ready. Slots without a mailbox are ready by themselves. Workers take ready mailboxes, the
+ * oldest first, worth up to a batch under one short mutex and give them back with the finished
+ * slots under the same mutex: hence completions reach the poll thread in an order that agrees with
+ * the order within each key, whoever ran them.
  *
  * Thread: see each function. No lock is held across any call out of this class.
  * Owns: mailboxes' links. Borrows: slots, which belong to whoever holds them.
@@ -44,16 +43,16 @@ bool exchange_has_mailboxes(const struct exchange *exchange);
 
 /* Slots that submit takes now. */
 size_t exchange_room(const struct exchange *exchange) ON_THREAD(poll_thread);
-/* Hands slots to the workers, in this order within each mailbox (slot->mailbox, NULL: none). At most
- * exchange_room of them. */
+/* Hands slots to the workers, in this order within each mailbox (slot->mailbox, NULL: none). At
+ * most exchange_room of them. */
 void exchange_submit(struct exchange *exchange, struct slot *const *slots, size_t count)
     ON_THREAD(poll_thread);
 /* Slots that came back, up to max. */
 size_t exchange_collect(struct exchange *exchange, struct slot **slots, size_t max)
     ON_THREAD(poll_thread);
 
-/* Up to max slots to run, in order; those of one key stay in this worker's hands until given. 0: none
- * now. */
+/* Up to max slots to run, in order; those of one key stay in this worker's hands until given. 0:
+ * none now. */
 size_t exchange_take(struct exchange *exchange, struct slot **batch, size_t max)
     ON_THREAD(worker_thread);
 /* Gives back all that was taken. */

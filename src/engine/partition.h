@@ -3,8 +3,8 @@
  * return of the last thing that was on its way.
  *
  * Why: everything that the pipeline does for each partition is here; the pipeline only decides the
- * order. A partition that was given away while workers or the sink still hold parts of it lives on as
- * DEAD until they are back, so that nothing they hold is freed under them.
+ * order. A partition that was given away while workers or the sink still hold parts of it lives on
+ * as DEAD until they are back, so that nothing they hold is freed under them.
  *
  * Thread: poll thread.
  * Owns: window, mailboxes, records fetched and not admitted. Borrows: source, sink, exchange.
@@ -45,14 +45,14 @@ enum { PARTITION_ID_MAX = 1 << 16, PARTITION_FETCH_MAX = 256 };
 enum partition_result { PARTITION_IDLE, PARTITION_WORKED, PARTITION_FAILED };
 
 struct partition *partition_create(const struct partition_options *options);
-/* Accepts NULL. Releases every record that is left. It is dead and is_gone, or no worker and no sink
- * exists any more (`force`). */
+/* Accepts NULL. Releases every record that is left. It is dead and is_gone, or no worker and no
+ * sink exists any more (`force`). */
 void partition_destroy(struct partition *part, bool force) ON_THREAD(poll_thread);
 
 /* --- one turn ------------------------------------------------------------------------------ */
 
-/* Fetches and hands to the workers what fits. Sets *regressed when the source went back to an offset
- * that this epoch had already: the caller rebuilds the partition. */
+/* Fetches and hands to the workers what fits. Sets *regressed when the source went back to an
+ * offset that this epoch had already: the caller rebuilds the partition. */
 enum partition_result partition_admit(struct partition *part, bool *regressed)
     ON_THREAD(poll_thread);
 /* Takes a slot back from a worker. FAILED: the record failed, err says where and why. */
@@ -74,11 +74,13 @@ void partition_publish(struct partition *part, int64_t now_ms) ON_THREAD(poll_th
 
 /* Nothing is admitted, nothing begins from now on; what runs is finished. */
 void partition_drain(struct partition *part) ON_THREAD(poll_thread);
-/* It is no longer ours: what comes back is only counted. Records fetched and not admitted are released. */
+/* It is no longer ours: what comes back is only counted. Records fetched and not admitted are
+ * released. */
 void partition_kill(struct partition *part) ON_THREAD(poll_thread);
 /* Takes its window out of the metrics: another one of the same partition is to come, or none. */
 void partition_hide(struct partition *part) ON_THREAD(poll_thread);
-/* Moves the records that were fetched and not admitted to `heir`, the same partition in a new epoch. */
+/* Moves the records that were fetched and not admitted to `heir`, the same partition in a new
+ * epoch. */
 void partition_give_stash(struct partition *part, struct partition *heir) ON_THREAD(poll_thread);
 /* SOURCE_END came; void after the next record. */
 void partition_set_at_end(struct partition *part) ON_THREAD(poll_thread);

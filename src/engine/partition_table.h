@@ -1,9 +1,9 @@
 /*
- * partition_table: the partitions of a pipeline: those assigned, and those given away whose last parts
- * are still with a worker or the sink.
+ * partition_table: the partitions of a pipeline: those assigned, and those given away whose last
+ * parts are still with a worker or the sink.
  *
- * Why: delivery tags and commit results name partitions by id and epoch, which must be found in a step
- * and never confused after a rebalance.
+ * Why: delivery tags and commit results name partitions by id and epoch, which must be found in a
+ * step and never confused after a rebalance.
  *
  * Thread: poll thread.
  * Owns: all partitions.

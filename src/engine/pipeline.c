@@ -26,7 +26,7 @@ enum {
 enum stop_request { STOP_NONE, STOP_DRAIN, STOP_HURRY };
 
 struct pipeline {
-    unsigned index;                      /* constant, and so are the next nine */
+    unsigned index; /* constant, and so are the next nine */
     const struct engine_options *engine;
     const struct clock_source *clock;
     struct source *source;
@@ -38,7 +38,7 @@ struct pipeline {
     struct pipeline_metrics *counters;
     struct wakeup wakeup;
     struct thread thread;
-    ATOMIC(any, poll_thread) atomic_int stop; /* enum stop_request */
+    ATOMIC(any, poll_thread) atomic_int stop;  /* enum stop_request */
     ATOMIC(poll_thread, any) atomic_int state; /* enum pipeline_state */
     ATOMIC(poll_thread, any) atomic_bool at_end;
     ATOMIC(poll_thread, any) atomic_bool failed;
@@ -272,8 +272,7 @@ static void revoke(struct pipeline *pipeline, const struct source_event *event, 
                     drain_until_ms + timeout_ms);
 }
 
-static void lose(struct pipeline *pipeline, const struct source_event *event)
-    ON_THREAD(poll_thread)
+static void lose(struct pipeline *pipeline, const struct source_event *event) ON_THREAD(poll_thread)
 {
     for (size_t i = 0; i < event->partition_count; i++) {
         struct partition *part =
@@ -515,8 +514,8 @@ static bool advance(struct pipeline *pipeline, int64_t now_ms)
     case PIPELINE_DRAINING:
         if (stop != STOP_HURRY && now_ms < pipeline->end_ms) {
             pipeline->sink->ops->hurry(pipeline->sink);
-            bool saved = pipeline->source_dead || (!commit_plan_is_dirty(&pipeline->table) &&
-                                                   !pipeline->plan.in_flight);
+            bool saved = pipeline->source_dead ||
+                         (!commit_plan_is_dirty(&pipeline->table) && !pipeline->plan.in_flight);
             if (!is_quiet(pipeline) || !saved) {
                 return false;
             }

@@ -1,9 +1,10 @@
 /*
- * pipeline: one group of K workers with one consumer, one producer and the partitions of that member.
+ * pipeline: one group of K workers with one consumer, one producer and the partitions of that
+ * member.
  *
  * Why: pipelines share nothing, so more of them, in this process or another, scale by Kafka's group
- * protocol. pipeline_turn is the engine's table of contents: collect -> deliver -> retire -> commit ->
- * admit, one bounded step that never blocks and never runs user code.
+ * protocol. pipeline_turn is the engine's table of contents: collect -> deliver -> retire -> commit
+ * -> admit, one bounded step that never blocks and never runs user code.
  *
  *   RUNNING -> DRAINING -> CLOSING -> CLOSED
  *   DRAINING: nothing is admitted, nothing begins; what runs retires, is delivered and committed.
@@ -38,10 +39,10 @@ struct pipeline_options {
     unsigned workers; /* K of this group */
     const struct engine_options *engine;
     const struct clock_source *clock;
-    struct source *source; /* taken */
-    struct sink *sink;     /* taken */
+    struct source *source;            /* taken */
+    struct sink *sink;                /* taken */
     struct metrics_registry *metrics; /* NULL: nobody reads */
-    struct wakeup *observer; /* signalled when a query's answer changes; NULL: nobody */
+    struct wakeup *observer;          /* signalled when a query's answer changes; NULL: nobody */
 };
 
 struct pipeline *pipeline_create(const struct pipeline_options *options);
@@ -61,12 +62,14 @@ bool pipeline_turn(struct pipeline *pipeline) ON_THREAD(poll_thread);
 /* Milliseconds that the thread may sleep when a turn did nothing and nobody signals. */
 int pipeline_idle_ms(const struct pipeline *pipeline) ON_THREAD(poll_thread);
 
-/* Asks for a drain and the end. `hurry`: the drain is skipped. Any thread, also a signal handler. */
+/* Asks for a drain and the end. `hurry`: the drain is skipped. Any thread, also a signal handler.
+ */
 void pipeline_stop(struct pipeline *pipeline, bool hurry);
 
 /* Any thread. */
 enum pipeline_state pipeline_state(const struct pipeline *pipeline);
-/* Every assigned partition was read to its end, retired and committed; after the first assignment. */
+/* Every assigned partition was read to its end, retired and committed; after the first assignment.
+ */
 bool pipeline_is_at_end(const struct pipeline *pipeline);
 /* Something failed for good; the pipeline drains by itself. */
 bool pipeline_has_failed(const struct pipeline *pipeline);

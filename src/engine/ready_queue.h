@@ -1,10 +1,10 @@
 /*
  * ready_queue: slots that may run, oldest first.
  *
- * Why: effects leave in offset order, so the oldest record that can run should run next: whatever runs
- * before it waits for it in the window. A plain FIFO of keys runs the n-th record of every key in the
- * n-th round, however far apart they lie, and retirement comes in bursts. Exact order is not worth a
- * heap under the lock: slots lie in buckets of BUCKET_STAMPS neighbours, found by a bitmap.
+ * Why: effects leave in offset order, so the oldest record that can run should run next: whatever
+ * runs before it waits for it in the window. A plain FIFO of keys runs the n-th record of every key
+ * in the n-th round, however far apart they lie, and retirement comes in bursts. Exact order is not
+ * worth a heap under the lock: slots lie in buckets of BUCKET_STAMPS neighbours, found by a bitmap.
  *
  * Thread: whoever holds the lock around it.
  * Borrows: slots, through their `next`.

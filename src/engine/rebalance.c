@@ -28,8 +28,8 @@ void rebalance_begin(struct rebalance *rebalance, const struct partition_table *
     CHECK(event->kind == SOURCE_REVOKE);
     if (rebalance->capacity < event->partition_count) {
         rebalance->capacity = event->partition_count;
-        rebalance->revoked = memory_resize(rebalance->revoked,
-                                           rebalance->capacity * sizeof *rebalance->revoked);
+        rebalance->revoked =
+            memory_resize(rebalance->revoked, rebalance->capacity * sizeof *rebalance->revoked);
     }
     rebalance->open = true;
     rebalance->commit_sent = false;
@@ -37,8 +37,7 @@ void rebalance_begin(struct rebalance *rebalance, const struct partition_table *
     rebalance->commit_until_ms = commit_until_ms;
     rebalance->count = 0;
     for (size_t i = 0; i < event->partition_count; i++) {
-        struct partition *part =
-            partition_table_find_handle(table, event->partitions[i].handle);
+        struct partition *part = partition_table_find_handle(table, event->partitions[i].handle);
         CHECK(part != NULL);
         partition_drain(part);
         rebalance->revoked[rebalance->count++] = part;

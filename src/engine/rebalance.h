@@ -1,9 +1,9 @@
 /*
  * rebalance: a revoke that is under way: drain first, fence second.
  *
- * Why: while some partitions are given back in good order, the others run on. The steps are states and
- * not a nested loop, so every turn of the pipeline serves all partitions alike:
- *   drain until quiet or the deadline -> commit what was acked -> kill (epoch ends) -> answer
+ * Why: while some partitions are given back in good order, the others run on. The steps are states
+ * and not a nested loop, so every turn of the pipeline serves all partitions alike: drain until
+ * quiet or the deadline -> commit what was acked -> kill (epoch ends) -> answer
  *
  * Thread: poll thread.
  * Borrows: partitions of the table.
@@ -34,8 +34,8 @@ struct rebalance {
 void rebalance_init(struct rebalance *rebalance);
 void rebalance_fini(struct rebalance *rebalance);
 
-/* The REVOKE event: its partitions begin to drain, until drain_until_ms at most; the commit may take
- * until commit_until_ms. */
+/* The REVOKE event: its partitions begin to drain, until drain_until_ms at most; the commit may
+ * take until commit_until_ms. */
 void rebalance_begin(struct rebalance *rebalance, const struct partition_table *table,
                      const struct source_event *event, int64_t drain_until_ms,
                      int64_t commit_until_ms) ON_THREAD(poll_thread);

@@ -1,8 +1,8 @@
 /*
  * thread_groups: how N stream threads form groups of K (rules R4 and R5).
  *
- * Why: N need not be divisible by K: there are floor(N / K) groups of K threads and one last group of
- * N mod K. A task is served by one group; each group is one pipeline.
+ * Why: N need not be divisible by K: there are floor(N / K) groups of K threads and one last group
+ * of N mod K. A task is served by one group; each group is one pipeline.
  *
  * Thread: any, pure functions.
  */

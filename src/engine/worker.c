@@ -16,7 +16,7 @@ enum {
 enum step { STEP_TAKE, STEP_RUN, STEP_GIVE };
 
 struct worker {
-    unsigned index;                 /* constant, and so are the next six */
+    unsigned index; /* constant, and so are the next six */
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
@@ -27,7 +27,8 @@ struct worker {
     struct thread thread;
     ATOMIC(worker_thread, any) atomic_bool running;
     enum step step OWNED_BY(worker_thread);
-    int64_t record_ns OWNED_BY(worker_thread); /* moving average of the cost of a record; 0: unknown */
+    int64_t
+        record_ns OWNED_BY(worker_thread); /* moving average of the cost of a record; 0: unknown */
     size_t count OWNED_BY(worker_thread);
     size_t run_count OWNED_BY(worker_thread);
     struct slot *batch[WORKER_BATCH_MAX] OWNED_BY(worker_thread);
@@ -160,7 +161,8 @@ static void run(struct worker *worker)
     worker->step = STEP_GIVE;
 }
 
-/* The average goes up at once and down slowly: one slow record is enough to spread the next ones. */
+/* The average goes up at once and down slowly: one slow record is enough to spread the next ones.
+ */
 static void note_cost(struct worker *worker, int64_t record_ns)
 {
     bool slower = record_ns > worker->record_ns;

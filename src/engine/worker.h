@@ -1,11 +1,12 @@
 /*
  * worker: one thread that runs user code on batches of slots.
  *
- * Why: a worker owns one processor (one Lua state) and shares nothing; slots come and go through the
- * exchange. Its loop body is worker_turn, one bounded step, so that the simulator can be the thread.
+ * Why: a worker owns one processor (one Lua state) and shares nothing; slots come and go through
+ * the exchange. Its loop body is worker_turn, one bounded step, so that the simulator can be the
+ * thread.
  *
- * The size of a batch follows the time that records take: about a millisecond of work, so that a slow
- * script is spread over the workers and results do not wait for company.
+ * The size of a batch follows the time that records take: about a millisecond of work, so that a
+ * slow script is spread over the workers and results do not wait for company.
  *
  *   take (begin) -> run (finish) -> give
  *
@@ -35,8 +36,8 @@ struct worker_options {
     struct processor *processor;
     const struct clock_source *clock;
     struct worker_metrics *metrics; /* written by the worker; NULL: nobody reads */
-    struct wakeup *observer; /* signalled when the thread ends; NULL: nobody */
-    size_t batch_max;        /* 1 to WORKER_BATCH_MAX; 0: the latter */
+    struct wakeup *observer;        /* signalled when the thread ends; NULL: nobody */
+    size_t batch_max;               /* 1 to WORKER_BATCH_MAX; 0: the latter */
 };
 
 struct worker *worker_create(const struct worker_options *options);
@@ -49,7 +50,8 @@ void worker_join(struct worker *worker);
 /* Its thread has ended or was never started. Any thread. */
 bool worker_has_ended(const struct worker *worker);
 
-/* One step of the three: takes a batch, runs the one at hand, or gives it back. False: nothing to do. */
+/* One step of the three: takes a batch, runs the one at hand, or gives it back. False: nothing to
+ * do. */
 bool worker_turn(struct worker *worker) ON_THREAD(worker_thread);
 
 #endif

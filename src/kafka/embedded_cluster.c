@@ -84,8 +84,8 @@ static bool load_line(struct embedded_cluster *cluster, const char *topic, const
 {
     for (;;) {
         rd_kafka_resp_err_t code = rd_kafka_producev(
-            cluster->rk, RD_KAFKA_VTYPE_TOPIC, topic, RD_KAFKA_VTYPE_MSGFLAGS,
-            RD_KAFKA_MSG_F_COPY, RD_KAFKA_VTYPE_VALUE, line, size, RD_KAFKA_VTYPE_END);
+            cluster->rk, RD_KAFKA_VTYPE_TOPIC, topic, RD_KAFKA_VTYPE_MSGFLAGS, RD_KAFKA_MSG_F_COPY,
+            RD_KAFKA_VTYPE_VALUE, line, size, RD_KAFKA_VTYPE_END);
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
             return true;
         }
@@ -98,8 +98,7 @@ static bool load_line(struct embedded_cluster *cluster, const char *topic, const
 }
 
 bool embedded_cluster_load_lines(struct embedded_cluster *cluster, const char *topic,
-                                 const char *text, size_t size, uint64_t *count,
-                                 struct error *err)
+                                 const char *text, size_t size, uint64_t *count, struct error *err)
 {
     size_t at = 0;
     while (at < size) {

@@ -4,8 +4,8 @@
  * Why: the main job runs on a machine without Kafka, with the same clients and commits.
  * Its limits, which are the mock's: it keeps about 5 MiB a partition and forgets older records;
  * everything is gone with the process; it has no transactions worth the name and no compaction. Its
- * groups take three seconds to join, and now and then turn a member away; so the pipelines of the process
- * share its partitions among themselves without a group (kafka_source.h, fixed_members).
+ * groups take three seconds to join, and now and then turn a member away; so the pipelines of the
+ * process share its partitions among themselves without a group (kafka_source.h, fixed_members).
  *
  * Thread: main thread; the cluster has threads of its own.
  * Owns: the cluster and the client that carries it.
@@ -33,10 +33,9 @@ const char *embedded_cluster_brokers(const struct embedded_cluster *cluster);
 bool embedded_cluster_add_topic(struct embedded_cluster *cluster, const char *topic,
                                 int32_t partitions, struct error *err);
 
-/* Writes each line of the text as a record without a key, spread over the partitions; adds to *count.
- * Returns when all are stored; E_BROKER when one is not. */
+/* Writes each line of the text as a record without a key, spread over the partitions; adds to
+ * *count. Returns when all are stored; E_BROKER when one is not. */
 bool embedded_cluster_load_lines(struct embedded_cluster *cluster, const char *topic,
-                                 const char *text, size_t size, uint64_t *count,
-                                 struct error *err);
+                                 const char *text, size_t size, uint64_t *count, struct error *err);
 
 #endif

@@ -88,16 +88,16 @@ size_t kafka_reader_read(struct kafka_reader *reader, size_t max, int timeout_ms
     for (ssize_t i = 0; i < got; i++) {
         const rd_kafka_message_t *message = messages[i];
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            take(context, &(struct record){.key = message->key,
-                                           .value = message->payload,
-                                           .key_size = (uint32_t)message->key_len,
-                                           .value_size = (uint32_t)message->len,
-                                           .offset = message->offset,
-                                           .timestamp_ms =
-                                               rd_kafka_message_timestamp(message, NULL),
-                                           .topic = reader->topic,
-                                           .partition = message->partition,
-                                           .leader_epoch = -1});
+            take(context,
+                 &(struct record){.key = message->key,
+                                  .value = message->payload,
+                                  .key_size = (uint32_t)message->key_len,
+                                  .value_size = (uint32_t)message->len,
+                                  .offset = message->offset,
+                                  .timestamp_ms = rd_kafka_message_timestamp(message, NULL),
+                                  .topic = reader->topic,
+                                  .partition = message->partition,
+                                  .leader_epoch = -1});
             count++;
         } else if (message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             log_warn("reader", LOG_STR("topic", reader->topic),

@@ -1,5 +1,6 @@
 /*
- * kafka_reader: reads all partitions of a topic from the beginning, without a group and without commits.
+ * kafka_reader: reads all partitions of a topic from the beginning, without a group and without
+ * commits.
  *
  * Why: to show what stands in a topic is another job than processing it; nobody's offsets change.
  *

@@ -76,7 +76,8 @@ rd_kafka_conf_t *kafka_settings_consumer(const struct kafka_settings *settings, 
     if (conf == NULL) {
         return NULL;
     }
-    if (SET_TABLE(conf, CONSUMER_DEFAULTS, err) && set_one(conf, "group.id", settings->group, err) &&
+    if (SET_TABLE(conf, CONSUMER_DEFAULTS, err) &&
+        set_one(conf, "group.id", settings->group, err) &&
         set_one(conf, "auto.offset.reset", settings->offset_reset, err) &&
         set_all(conf, settings->common.items, settings->common.count, err) &&
         set_all(conf, settings->consumer.items, settings->consumer.count, err) &&
@@ -115,8 +116,8 @@ static bool set_all(rd_kafka_conf_t *conf, const struct kafka_setting *items, si
             return refuse_unknown(&items[i], err);
         }
         if (result != RD_KAFKA_CONF_OK) {
-            return error_set(err, E_CONFIG, "%s: %s: %s", items[i].origin ? items[i].origin : "kafka",
-                             items[i].name, text);
+            return error_set(err, E_CONFIG, "%s: %s: %s",
+                             items[i].origin ? items[i].origin : "kafka", items[i].name, text);
         }
     }
     return true;

@@ -1,10 +1,11 @@
 /*
- * kafka_settings: what librdkafka's clients are told: our defaults, the user's keys, what we must have.
+ * kafka_settings: what librdkafka's clients are told: our defaults, the user's keys, what we must
+ * have.
  *
  * Why: the user's keys pass through unread, so security and tuning need no code here; a key that
- * librdkafka does not know is an error that says where it stands and which name is near. The keys that
- * the engine's promises rest on come last, so nothing overrides them (the reserved ones are refused
- * before, in config).
+ * librdkafka does not know is an error that says where it stands and which name is near. The keys
+ * that the engine's promises rest on come last, so nothing overrides them (the reserved ones are
+ * refused before, in config).
  *
  * Thread: main thread.
  * Borrows: all strings, for each call.
@@ -33,15 +34,16 @@ struct kafka_setting_list {
 /* The strings live as long as the source or sink that is made with them. */
 struct kafka_settings {
     const char *brokers;
-    const char *group;             /* consumers */
-    const char *client_id;         /* NULL: librdkafka's */
-    const char *offset_reset;      /* consumers: earliest, latest, error */
+    const char *group;        /* consumers */
+    const char *client_id;    /* NULL: librdkafka's */
+    const char *offset_reset; /* consumers: earliest, latest, error */
     struct kafka_setting_list common;
     struct kafka_setting_list consumer;
     struct kafka_setting_list producer;
 };
 
-/* A configuration for rd_kafka_new; NULL and err when a key is unknown or its value is not taken. */
+/* A configuration for rd_kafka_new; NULL and err when a key is unknown or its value is not taken.
+ */
 rd_kafka_conf_t *kafka_settings_consumer(const struct kafka_settings *settings, struct error *err);
 rd_kafka_conf_t *kafka_settings_producer(const struct kafka_settings *settings, struct error *err);
 

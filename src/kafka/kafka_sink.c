@@ -98,9 +98,9 @@ static rd_kafka_resp_err_t produce(struct kafka_sink *s, rd_kafka_topic_t *topic
     rd_kafka_resp_err_t code = rd_kafka_producev(
         s->rk, RD_KAFKA_VTYPE_RKT, topic, RD_KAFKA_VTYPE_PARTITION, emission->partition,
         RD_KAFKA_VTYPE_MSGFLAGS, flags, RD_KAFKA_VTYPE_VALUE, emission->value,
-        (size_t)emission->value_size, RD_KAFKA_VTYPE_KEY, emission->key,
-        (size_t)emission->key_size, RD_KAFKA_VTYPE_TIMESTAMP, timestamp, RD_KAFKA_VTYPE_HEADERS,
-        headers, RD_KAFKA_VTYPE_OPAQUE, (void *)tag, RD_KAFKA_VTYPE_END);
+        (size_t)emission->value_size, RD_KAFKA_VTYPE_KEY, emission->key, (size_t)emission->key_size,
+        RD_KAFKA_VTYPE_TIMESTAMP, timestamp, RD_KAFKA_VTYPE_HEADERS, headers, RD_KAFKA_VTYPE_OPAQUE,
+        (void *)tag, RD_KAFKA_VTYPE_END);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR && headers) {
         rd_kafka_headers_destroy(headers); /* taken on success only */
     }

@@ -1,9 +1,9 @@
 /*
  * kafka_sink: the sink port on an idempotent producer.
  *
- * Why: an emission counts as gone with its delivery report, which librdkafka gives in batches and which
- * carries the tag of the slot. Small payloads are copied into librdkafka's message; large ones are
- * borrowed until the report, as the port allows.
+ * Why: an emission counts as gone with its delivery report, which librdkafka gives in batches and
+ * which carries the tag of the slot. Small payloads are copied into librdkafka's message; large
+ * ones are borrowed until the report, as the port allows.
  *
  * Thread: open, destroy: main thread. The port: poll thread.
  * Owns: the producer, its topics.

@@ -37,8 +37,8 @@ struct kafka_source {
     rd_kafka_topic_partition_list_t *subscription;
     char *brokers;
     struct kafka_topic *topics;
-    struct kafka_partition *parts; /* assigned */
-    rd_kafka_event_t *rebalance;   /* waits for the answer */
+    struct kafka_partition *parts;          /* assigned */
+    rd_kafka_event_t *rebalance;            /* waits for the answer */
     rd_kafka_topic_partition_list_t *fixed; /* assigned without a group; NULL: by the group */
     bool fixed_due;                         /* their ASSIGN event is due, */
     bool fixed_open;                        /* or waits for its answer */
@@ -47,10 +47,10 @@ struct kafka_source {
     struct source_commit *commits; /* in flight, then in the COMMITTED event */
     size_t commit_count;
     size_t commit_capacity;
-    bool committed;    /* a COMMITTED event is due without librdkafka's */
-    bool ready_due;    /* a READY event is due */
-    bool ready;        /* was told */
-    bool fatal_due;    /* a FATAL event is due; `error` says why */
+    bool committed; /* a COMMITTED event is due without librdkafka's */
+    bool ready_due; /* a READY event is due */
+    bool ready;     /* was told */
+    bool fatal_due; /* a FATAL event is due; `error` says why */
     bool closing;
     bool closed_told;
     struct error error;
@@ -216,7 +216,8 @@ static struct source_event translate(struct kafka_source *s, rd_kafka_event_t *e
     return nothing;
 }
 
-/* What must be told and ends the run: true, `error` is set. All else is logged; librdkafka goes on. */
+/* What must be told and ends the run: true, `error` is set. All else is logged; librdkafka goes on.
+ */
 static bool note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text)
 {
     char fatal[512];
@@ -256,8 +257,7 @@ static struct kafka_topic *intern(struct kafka_source *s, const char *name)
 }
 
 /* The partition gets a queue of its own, before it is assigned: no record ever goes elsewhere. */
-static struct kafka_partition *add_part(struct kafka_source *s, const char *name,
-                                        int32_t partition)
+static struct kafka_partition *add_part(struct kafka_source *s, const char *name, int32_t partition)
 {
     struct kafka_partition *part = memory_alloc(sizeof *part);
     part->topic = intern(s, name);
@@ -386,8 +386,7 @@ static struct kafka_partition *find_part(const struct kafka_source *s, const cha
 
 /* --- records ------------------------------------------------------------------------------- */
 
-static void to_record(struct kafka_partition *part, rd_kafka_message_t *message,
-                      struct record *rec)
+static void to_record(struct kafka_partition *part, rd_kafka_message_t *message, struct record *rec)
 {
     rd_kafka_timestamp_type_t type;
     *rec = (struct record){
@@ -471,8 +470,7 @@ static const struct record_origin ORIGIN = {.read_headers = read_headers};
 
 /* --- commits ------------------------------------------------------------------------------- */
 
-static void source_commit(struct source *source, const struct source_commit *commits,
-                          size_t count)
+static void source_commit(struct source *source, const struct source_commit *commits, size_t count)
 {
     thread_assert_poll();
     struct kafka_source *s = (struct kafka_source *)source;

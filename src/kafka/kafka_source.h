@@ -1,13 +1,13 @@
 /*
  * kafka_source: the source port on a consumer of a Kafka group.
  *
- * Why: each assigned partition has a queue of its own that only fetch drains; a partition that is not
- * fetched is held by librdkafka's bounded prefetch, without pause and resume, which cost up to a second
- * and may lose records. Rebalances come as events and are answered when the engine has drained;
- * librdkafka waits for that, and so does the group.
+ * Why: each assigned partition has a queue of its own that only fetch drains; a partition that is
+ * not fetched is held by librdkafka's bounded prefetch, without pause and resume, which cost up to
+ * a second and may lose records. Rebalances come as events and are answered when the engine has
+ * drained; librdkafka waits for that, and so does the group.
  *
- * Thread: open, destroy: main thread. The port: poll thread. read_headers: the holder of the record.
- * Owns: the consumer, its queues.
+ * Thread: open, destroy: main thread. The port: poll thread. read_headers: the holder of the
+ * record. Owns: the consumer, its queues.
  */
 #ifndef KAFKA_KAFKA_SOURCE_H
 #define KAFKA_KAFKA_SOURCE_H
@@ -23,14 +23,15 @@ struct kafka_source_options {
     const char *const *topics; /* copied */
     size_t topic_count;
     unsigned member; /* index of this one among the members of the process */
-    /* 0: partitions come from the group. Else the group is not joined: member i of n has the partitions
-     * i, i + n, ... of each topic; offsets are committed all the same. For a cluster that nobody else
-     * uses. */
+    /* 0: partitions come from the group. Else the group is not joined: member i of n has the
+     * partitions i, i + n, ... of each topic; offsets are committed all the same. For a cluster
+     * that nobody else uses. */
     unsigned fixed_members;
 };
 
-/* Connects and checks that the topics exist, within about ten seconds: E_BROKER when no broker answers or
- * a topic is not there; E_CONFIG... when a setting is not taken. Joins the group with attach. */
+/* Connects and checks that the topics exist, within about ten seconds: E_BROKER when no broker
+ * answers or a topic is not there; E_CONFIG... when a setting is not taken. Joins the group with
+ * attach. */
 struct source *kafka_source_open(const struct kafka_source_options *options, struct error *err);
 
 #endif

@@ -10,12 +10,14 @@ static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle, int32_
 static void explain(rd_kafka_resp_err_t result, const char *topic, const char *brokers,
                     struct error *err);
 
-int32_t kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers, struct error *err)
+int32_t kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers,
+                           struct error *err)
 {
     CHECK(topic != NULL);
     rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
     if (handle == NULL) {
-        error_set(err, E_BROKER, "topic \"%s\": %s", topic, rd_kafka_err2str(rd_kafka_last_error()));
+        error_set(err, E_BROKER, "topic \"%s\": %s", topic,
+                  rd_kafka_err2str(rd_kafka_last_error()));
         return 0;
     }
     int32_t partitions = 0;
@@ -42,13 +44,14 @@ static void explain(rd_kafka_resp_err_t result, const char *topic, const char *b
                     struct error *err)
 {
     if (result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
-        error_set(err, E_BROKER,
-                  "topic \"%s\" does not exist on %s: create it, or check its name", topic, brokers);
+        error_set(err, E_BROKER, "topic \"%s\" does not exist on %s: create it, or check its name",
+                  topic, brokers);
     } else if (result == RD_KAFKA_RESP_ERR__TRANSPORT || result == RD_KAFKA_RESP_ERR__TIMED_OUT) {
-        error_set(err, E_BROKER,
-                  "no broker of %s answers: check the address, and that it can be reached from here "
-                  "(%s)",
-                  brokers, rd_kafka_err2str(result));
+        error_set(
+            err, E_BROKER,
+            "no broker of %s answers: check the address, and that it can be reached from here "
+            "(%s)",
+            brokers, rd_kafka_err2str(result));
     } else {
         error_set(err, E_BROKER, "topic \"%s\" on %s: %s", topic, brokers,
                   rd_kafka_err2str(result));

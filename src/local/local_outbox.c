@@ -117,7 +117,8 @@ static void end_batch(struct local_outbox *box)
     size_t cost = batch->bytes.size + batch->tag_count * LOCAL_RECORD_COST;
     CHECK(box->cost >= cost);
     box->cost -= cost;
-    if (batch->bytes.size > 2u * LOCAL_BATCH_BYTES || box->spare) { /* one is kept, of usual size */
+    if (batch->bytes.size > (size_t)2 * LOCAL_BATCH_BYTES ||
+        box->spare) { /* one is kept, of usual size */
         local_batch_destroy(batch);
         return;
     }

@@ -26,9 +26,8 @@ void effects_clear(struct effects *effects)
 
 struct emission *effects_emit(struct effects *effects)
 {
-    struct emission *emission = effects->count == 0
-                                    ? &effects->inlined
-                                    : arena_alloc(&effects->arena, sizeof *emission);
+    struct emission *emission =
+        effects->count == 0 ? &effects->inlined : arena_alloc(&effects->arena, sizeof *emission);
     *emission = (struct emission){.timestamp_ms = -1, .partition = PARTITION_BY_KEY};
     if (effects->last) {
         DCHECK(effects->count > 0);

@@ -2,12 +2,12 @@
  * effects: what one record wants done in the world, recorded by a worker, replayed in order or
  * dropped whole by the poll thread.
  *
- * Why: nothing that a script does leaves the process before its record retires; so order, commits and
- * all-or-nothing follow from one rule. Store writes join the emissions here when stores come.
+ * Why: nothing that a script does leaves the process before its record retires; so order, commits
+ * and all-or-nothing follow from one rule. Store writes join the emissions here when stores come.
  *
  * Thread: belongs to the holder of the slot.
- * Owns: an arena with the emissions and their copied bytes. An emission may also borrow bytes of the
- * record itself, which live as long as the slot.
+ * Owns: an arena with the emissions and their copied bytes. An emission may also borrow bytes of
+ * the record itself, which live as long as the slot.
  */
 #ifndef STREAM_EFFECTS_H
 #define STREAM_EFFECTS_H
@@ -45,8 +45,9 @@ void effects_fini(struct effects *effects);
 /* Drops all effects and all bytes of the arena. */
 void effects_clear(struct effects *effects);
 
-/* Appends an empty emission (by key, timestamp -1, no headers) to be filled by the caller, whose bytes
- * must live as long as the effects: copy them with arena_copy(&effects->arena, ...) if in doubt. */
+/* Appends an empty emission (by key, timestamp -1, no headers) to be filled by the caller, whose
+ * bytes must live as long as the effects: copy them with arena_copy(&effects->arena, ...) if in
+ * doubt. */
 struct emission *effects_emit(struct effects *effects);
 
 #endif

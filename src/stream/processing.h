@@ -1,8 +1,8 @@
 /*
  * processing: the choices a user makes about order, as values.
  *
- * Why: script, window, engine and command line speak of the same choices; the names are those of the
- * configuration.
+ * Why: script, window, engine and command line speak of the same choices; the names are those of
+ * the configuration.
  *
  * Thread: none, values only.
  */

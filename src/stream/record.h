@@ -1,9 +1,9 @@
 /*
  * record: one record as it came in, and as the script sees it. All bytes are borrowed.
  *
- * Why: the payload stays where the client library put it until somebody reads it; a record is a view
- * of 90 bytes that is copied into a slot of the commit window and handed from thread to thread whole.
- * A NULL key or value is "none" (a tombstone); size 0 with an address is the empty string.
+ * Why: the payload stays where the client library put it until somebody reads it; a record is a
+ * view of 90 bytes that is copied into a slot of the commit window and handed from thread to thread
+ * whole. A NULL key or value is "none" (a tombstone); size 0 with an address is the empty string.
  *
  * Thread: belongs to the holder of its slot: poll thread, one worker, poll thread again.
  * Borrows: topic, key, value from the origin; valid until source release.
@@ -18,7 +18,7 @@
 struct arena;
 
 struct header {
-    const char *name; /* not NUL-terminated; may hold any byte */
+    const char *name;  /* not NUL-terminated; may hold any byte */
     const char *value; /* NULL: the header has no value */
     uint32_t name_size;
     uint32_t value_size;
@@ -28,8 +28,8 @@ struct record;
 
 /* What only the side that the record came from can do. */
 struct record_origin {
-    /* Reads the headers into an array in `arena` and returns their number, in their order, duplicates
-     * kept. Any thread that holds the record; called once a run at most. */
+    /* Reads the headers into an array in `arena` and returns their number, in their order,
+     * duplicates kept. Any thread that holds the record; called once a run at most. */
     uint32_t (*read_headers)(struct record *rec, struct arena *arena, struct header **headers);
 };
 

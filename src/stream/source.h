@@ -5,10 +5,10 @@
  * arrives as an event that the engine answers when it is ready, so that draining is a state of the
  * pipeline and not a nested loop in a callback.
  *
- * Life of a partition: ASSIGN event -> answer -> fetch ... -> REVOKE event -> (the engine drains and
- * commits) -> answer; or LOST event -> answer. Between an ASSIGN/REVOKE/LOST event and its answer no
- * other of these three is delivered. The handle of an assigned partition is chosen by the source and
- * valid until the answer to its REVOKE or LOST.
+ * Life of a partition: ASSIGN event -> answer -> fetch ... -> REVOKE event -> (the engine drains
+ * and commits) -> answer; or LOST event -> answer. Between an ASSIGN/REVOKE/LOST event and its
+ * answer no other of these three is delivered. The handle of an assigned partition is chosen by the
+ * source and valid until the answer to its REVOKE or LOST.
  *
  * Thread: poll thread, but create and destroy, which are the implementation's own (main thread).
  */
@@ -41,12 +41,13 @@ struct source_commit {
 };
 
 enum source_event_kind {
-    SOURCE_NOTHING,   /* no event now */
-    SOURCE_ASSIGN,    /* `partitions` are added; answer */
-    SOURCE_REVOKE,    /* `partitions` are to be given back in good order; answer */
-    SOURCE_LOST,      /* `partitions` belong to somebody else already: no drain, no commit; answer */
-    SOURCE_END,       /* partition `handle` has no record now; void once a later fetch returns some */
-    SOURCE_COMMITTED, /* the commit in flight ended; `commits`, `commit_count`; `err` when refused */
+    SOURCE_NOTHING, /* no event now */
+    SOURCE_ASSIGN,  /* `partitions` are added; answer */
+    SOURCE_REVOKE,  /* `partitions` are to be given back in good order; answer */
+    SOURCE_LOST,    /* `partitions` belong to somebody else already: no drain, no commit; answer */
+    SOURCE_END,     /* partition `handle` has no record now; void once a later fetch returns some */
+    SOURCE_COMMITTED, /* the commit in flight ended; `commits`, `commit_count`; `err` when refused
+                       */
     SOURCE_READY,     /* the first assignment is in effect, even if it is empty */
     SOURCE_FATAL,     /* nothing more will come; `err` says why */
     SOURCE_CLOSED,    /* the answer to close: all is given back */
@@ -73,17 +74,18 @@ struct source_ops {
     /* Ends the ASSIGN, REVOKE or LOST event that is open. */
     void (*answer)(struct source *source);
     /* Up to `max` records of one partition in offset order, written to recs; never blocks; 0: none
-     * now. Offsets rise but have gaps. Each record is to be released. A partition that is not fetched
-     * is held: its records stay in the source's bounded prefetch. */
+     * now. Offsets rise but have gaps. Each record is to be released. A partition that is not
+     * fetched is held: its records stay in the source's bounded prefetch. */
     size_t (*fetch)(struct source *source, void *handle, struct record *recs, size_t max);
     /* Gives the bytes of records back. Any handle, also after its partition was revoked. */
     void (*release)(struct source *source, struct record *rec);
-    /* Starts an asynchronous commit; exactly one SOURCE_COMMITTED follows, in all cases. At most one
-     * is in flight. The array is copied. */
+    /* Starts an asynchronous commit; exactly one SOURCE_COMMITTED follows, in all cases. At most
+     * one is in flight. The array is copied. */
     void (*commit)(struct source *source, const struct source_commit *commits, size_t count);
     /* Begins to leave: REVOKE for what is still assigned may come, then SOURCE_CLOSED. */
     void (*close)(struct source *source);
-    /* Frees all, closed or not, within a bounded time. All records are released before. Main thread. */
+    /* Frees all, closed or not, within a bounded time. All records are released before. Main
+     * thread. */
     void (*destroy)(struct source *source);
 };
 

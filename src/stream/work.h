@@ -25,8 +25,8 @@ enum outcome {
 struct work {
     struct record rec;      /* as it came in; a processor never changes it */
     struct effects effects; /* what it wants */
-    const char *reason;     /* OUTCOME_FAILED: message with traceback, in effects.arena; else NULL */
-    uint8_t outcome;        /* enum outcome */
+    const char *reason; /* OUTCOME_FAILED: message with traceback, in effects.arena; else NULL */
+    uint8_t outcome;    /* enum outcome */
 };
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * prop_engine: the engine with real threads against a naive serial loop, over a grid of (N, K), orders
- * and emit modes. Runs under ThreadSanitizer.
- *   prop_engine [RECORDS]
+ * prop_engine: the engine with real threads against a naive serial loop, over a grid of (N, K),
+ * orders and emit modes. Runs under ThreadSanitizer. prop_engine [RECORDS]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +52,8 @@ static bool is_serial(const struct run *run, int32_t partition, struct memory_ou
 {
     for (uint64_t i = 0; i < run->topic.records; i++) {
         if (output.offsets[i] != memory_offset(i)) {
-            printf("partition %d: output %llu has offset %lld\n", partition,
-                   (unsigned long long)i, (long long)output.offsets[i]);
+            printf("partition %d: output %llu has offset %lld\n", partition, (unsigned long long)i,
+                   (long long)output.offsets[i]);
             return false;
         }
     }
@@ -98,7 +97,7 @@ static bool is_right(const struct run *run)
         }
         bool serial = run->options.emit == EMIT_INPUT || run->options.num_threads_per_task == 1;
         bool right = serial ? is_serial(run, p, output)
-                     : run->options.order == ORDER_NONE || is_ordered_by_key(run, p, output);
+                            : run->options.order == ORDER_NONE || is_ordered_by_key(run, p, output);
         if (!right) {
             return false;
         }

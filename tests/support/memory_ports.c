@@ -118,8 +118,7 @@ static void source_release(struct source *source, struct record *rec)
     (void)rec;
 }
 
-static void source_commit(struct source *source, const struct source_commit *commits,
-                          size_t count)
+static void source_commit(struct source *source, const struct source_commit *commits, size_t count)
 {
     struct memory_source *s = (struct memory_source *)source;
     CHECK(s->commit_count == 0);

@@ -1,9 +1,9 @@
 /*
- * memory_ports: a source, a sink and a processor in memory, for tests and benchmarks of the engine with
- * real threads.
+ * memory_ports: a source, a sink and a processor in memory, for tests and benchmarks of the engine
+ * with real threads.
  *
- * Why: they cost next to nothing, so that a benchmark measures the engine; and they remember what came
- * out in which order.
+ * Why: they cost next to nothing, so that a benchmark measures the engine; and they remember what
+ * came out in which order.
  *
  * Thread: as the ports say; the queries after the engine has ended.
  */
@@ -18,8 +18,8 @@
 #include "stream/sink.h"
 #include "stream/source.h"
 
-/* What one input partition holds: `records` records, offsets with gaps, one key of `keys` in turn by a
- * fixed pseudo-random order; 0 keys: no key. */
+/* What one input partition holds: `records` records, offsets with gaps, one key of `keys` in turn
+ * by a fixed pseudo-random order; 0 keys: no key. */
 struct memory_topic {
     int32_t partitions;
     uint64_t records; /* in each partition */

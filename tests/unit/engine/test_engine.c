@@ -100,8 +100,7 @@ static struct source *open_source(void *context, unsigned pipeline, struct error
 {
     (void)err;
     struct setup *setup = context;
-    setup->sources[pipeline] =
-        memory_source_create(&setup->topic, pipeline, setup->pipelines);
+    setup->sources[pipeline] = memory_source_create(&setup->topic, pipeline, setup->pipelines);
     return setup->sources[pipeline];
 }
 
@@ -118,8 +117,7 @@ static void prepare(struct setup *setup, unsigned n, unsigned k, int32_t partiti
     log_set_level(LOG_LEVEL_ERROR);
     memset(setup, 0, sizeof *setup);
     setup->fail_at = -1;
-    setup->topic =
-        (struct memory_topic){.partitions = partitions, .records = 2000, .keys = 100};
+    setup->topic = (struct memory_topic){.partitions = partitions, .records = 2000, .keys = 100};
     setup->pipelines = k <= n ? thread_groups_count(n, k) : 0;
     setup->options = (struct engine_options){
         .num_stream_threads = n,

@@ -66,114 +66,67 @@ Test(prometheus, the_text_is_exactly_this)
                                                         .commit_pos = 8,
                                                         .committed_pos = 6,
                                                         .hold = HOLD_BYTES});
-    static const char
-        pipelines
-            [] =
-                HEAD(
-                    "pipeline_records_admitted_total",
-                    "counter", "Records that entered a window.") "moontide_pipeline_records_"
-                                                                 "admitted_total{pipeline=\"0\"} "
-                                                                 "10\n" HEAD("pipeline_records_"
-                                                                             "retired_total",
-                                                                             "counter",
-                                                                             "Records whose "
-                                                                             "effects left.") "moon"
-                                                                                              "tide"
-                                                                                              "_pip"
-                                                                                              "elin"
-                                                                                              "e_"
-                                                                                              "reco"
-                                                                                              "rds_"
-                                                                                              "reti"
-                                                                                              "red_"
-                                                                                              "tota"
-                                                                                              "l{"
-                                                                                              "pipe"
-                                                                                              "line"
-                                                                                              "=\"0"
-                                                                                              "\"} "
-                                                                                              "9"
-                                                                                              "\n" HEAD("pipeline_records_emitted_total",
-                                                                                                        "counter", "Records given to the sink.") "moontide_pipeline_records_emitted_total{pipeline=\"0\"} 8\n" HEAD("pipeline_records_delivered_total",
-                                                                                                                                                                                                                    "counter", "Records that the sink reported as delivered.") "moontide_pipeline_records_delivered_total{pipeline=\"0\"} 7\n" HEAD("pipeline_records_undeliverable_total", "counter", "Records that the sink could not deliver.") "moontide_pipeline_records_undeliverable_total{pipeline=\"0\"} 1\n" HEAD("pipeline_commits_total",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "counter",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "Commits that were confirmed.") "moontide_pipeline_commits_total{pipeline=\"0\"} 3\n" HEAD("pipeline_commits_refused_total",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "counter",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "Commits that were refused and are tried again.") "moontide_pipeline_commits_refused_total{pipeline=\"0\"} 2\n" HEAD("pipeline_late_completions_total",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "counter",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "Completions and reports of an epoch that has ended.") "moontide_pipeline_late_completions_total{pipeline=\"0\"} 4\n";
-    static const char workers
-        [] = HEAD("worker_state", "gauge",
-                  "1 for the state that the thread is in.") "moontide_worker_state{pipeline=\"0\","
-                                                            "worker=\"2\",thread=\"worker-2\","
-                                                            "state=\"idle\"} 0\n"
-                                                            "moontide_worker_state{pipeline=\"0\","
-                                                            "worker=\"2\",thread=\"worker-2\","
-                                                            "state=\"taking\"} 0\n"
-                                                            "moontide_worker_state{pipeline=\"0\","
-                                                            "worker=\"2\",thread=\"worker-2\","
-                                                            "state=\"running\"} 1\n"
-                                                            "moontide_worker_state{pipeline=\"0\","
-                                                            "worker=\"2\",thread=\"worker-2\","
-                                                            "state=\"closed\"} 0\n" HEAD(
-                                                                "worker_records_total", "counter",
-                                                                "Records that were run, by "
-                                                                "outcome.") "moontide_worker_"
-                                                                            "records_total{"
-                                                                            "pipeline=\"0\",worker="
-                                                                            "\"2\",thread=\"worker-"
-                                                                            "2\","
-                                                                            "outcome=\"done\"} 5\n"
-                                                                            "moontide_worker_"
-                                                                            "records_total{"
-                                                                            "pipeline=\"0\",worker="
-                                                                            "\"2\",thread=\"worker-"
-                                                                            "2\","
-                                                                            "outcome=\"failed\"} "
-                                                                            "1\n" HEAD(
-                                                                                "worker_batches_"
-                                                                                "total",
-                                                                                "counter",
-                                                                                "Batches that were "
-                                                                                "run.") "moontide_"
-                                                                                        "worker_"
-                                                                                        "batches_"
-                                                                                        "total{"
-                                                                                        "pipeline="
-                                                                                        "\"0\","
-                                                                                        "worker="
-                                                                                        "\"2\","
-                                                                                        "thread="
-                                                                                        "\"worker-"
-                                                                                        "2\"} "
-                                                                                        "1\n" HEAD("worker_busy_seconds_total",
-                                                                                                   "counter",
-                                                                                                   "Time in user code.") "moontide_worker_busy_seconds_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} "
-                                                                                                                         "1.500000000\n" HEAD(
-                                                                                                                             "worker_batch_offset",
-                                                                                                                             "gauge",
-                                                                                                                             "Offset of the first record of the batch at hand.") "moontide_worker_batch_offset{pipeline=\"0\",worker=\"2\",thread=\"worker-2\","
-                                                                                                                                                                                 "topic=\"orders\",partition=\"1\"} 10\n" HEAD(
-                                                                                                                                                                                     "worker_batch_age_seconds",
-                                                                                                                                                                                     "gauge",
-                                                                                                                                                                                     "How long the batch at hand is running.") "moontide_worker_batch_age_seconds{pipeline=\"0\",worker=\"2\",thread=\"worker-2\","
-                                                                                                                                                                                                                               "topic=\"orders\",partition=\"1\"} 0.000000042\n";
+    /* clang-format off */
+    static const char pipelines[] =
+        HEAD("pipeline_records_admitted_total", "counter", "Records that entered a window.")
+        "moontide_pipeline_records_admitted_total{pipeline=\"0\"} 10\n"
+        HEAD("pipeline_records_retired_total", "counter", "Records whose effects left.")
+        "moontide_pipeline_records_retired_total{pipeline=\"0\"} 9\n"
+        HEAD("pipeline_records_emitted_total", "counter", "Records given to the sink.")
+        "moontide_pipeline_records_emitted_total{pipeline=\"0\"} 8\n"
+        HEAD("pipeline_records_delivered_total", "counter", "Records that the sink reported as delivered.")
+        "moontide_pipeline_records_delivered_total{pipeline=\"0\"} 7\n"
+        HEAD("pipeline_records_undeliverable_total", "counter", "Records that the sink could not deliver.")
+        "moontide_pipeline_records_undeliverable_total{pipeline=\"0\"} 1\n"
+        HEAD("pipeline_commits_total", "counter", "Commits that were confirmed.")
+        "moontide_pipeline_commits_total{pipeline=\"0\"} 3\n"
+        HEAD("pipeline_commits_refused_total", "counter", "Commits that were refused and are tried again.")
+        "moontide_pipeline_commits_refused_total{pipeline=\"0\"} 2\n"
+        HEAD("pipeline_late_completions_total", "counter", "Completions and reports of an epoch that has ended.")
+        "moontide_pipeline_late_completions_total{pipeline=\"0\"} 4\n";
+    /* clang-format on */
+    /* clang-format off */
+    static const char workers[] =
+        HEAD("worker_state", "gauge", "1 for the state that the thread is in.")
+        "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"idle\"} 0\n"
+        "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"taking\"} 0\n"
+        "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"running\"} 1\n"
+        "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"closed\"} 0\n"
+        HEAD("worker_records_total", "counter", "Records that were run, by outcome.")
+        "moontide_worker_records_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",outcome=\"done\"} 5\n"
+        "moontide_worker_records_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",outcome=\"failed\"} 1\n"
+        HEAD("worker_batches_total", "counter", "Batches that were run.")
+        "moontide_worker_batches_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} 1\n"
+        HEAD("worker_busy_seconds_total", "counter", "Time in user code.")
+        "moontide_worker_busy_seconds_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} 1.500000000\n"
+        HEAD("worker_batch_offset", "gauge", "Offset of the first record of the batch at hand.")
+        "moontide_worker_batch_offset{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",topic=\"orders\",partition=\"1\"} 10\n"
+        HEAD("worker_batch_age_seconds", "gauge", "How long the batch at hand is running.")
+        "moontide_worker_batch_age_seconds{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",topic=\"orders\",partition=\"1\"} 0.000000042\n";
+    /* clang-format on */
+    /* clang-format off */
     static const char tasks[] =
-        HEAD("window_epoch", "gauge",
-             "Number of the assignment.") "moontide_window_epoch{topic=\"orders\",partition=\"1\","
-                                          "pipeline=\"0\"} 1\n" HEAD("window_slots_used", "gauge", "Records in the window.") "moontide_window_slots_used{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 2\n" HEAD("window_slots_capacity", "gauge", "Records that fit into the window.") "moontide_window_slots_capacity{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 4096\n" HEAD("window_bytes",
-                                                                                                                                                                                                                                                                                                                                                                                         "gauge",
-                                                                                                                                                                                                                                                                                                                                                                                         "Bytes of keys and values in the window.") "moontide_window_bytes{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 300\n" HEAD("window_commit_position",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        "gauge",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        "Next offset to commit.") "moontide_window_commit_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 8\n" HEAD("window_committed_position",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "gauge",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "Offset that a restart resumes from.") "moontide_window_committed_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 6\n" HEAD("window_head_age_seconds", "gauge",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    "Age of the oldest record in the window.") "moontide_window_head_age_seconds{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 0.250\n" HEAD("window_held",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "gauge",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "1 for each reason why no record is taken in.") "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"records\"} 0\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"bytes\"} 1\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"drain\"} 0\n" HEAD("task_thread_state", "gauge", "The state of each thread that works in tandem on the task.") "moontide_task_thread_state{topic=\"orders\",partition=\"1\",pipeline=\"0\","
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "thread=\"worker-2\",state=\"running\"} 1\n";
+        HEAD("window_epoch", "gauge", "Number of the assignment.")
+        "moontide_window_epoch{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 1\n"
+        HEAD("window_slots_used", "gauge", "Records in the window.")
+        "moontide_window_slots_used{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 2\n"
+        HEAD("window_slots_capacity", "gauge", "Records that fit into the window.")
+        "moontide_window_slots_capacity{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 4096\n"
+        HEAD("window_bytes", "gauge", "Bytes of keys and values in the window.")
+        "moontide_window_bytes{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 300\n"
+        HEAD("window_commit_position", "gauge", "Next offset to commit.")
+        "moontide_window_commit_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 8\n"
+        HEAD("window_committed_position", "gauge", "Offset that a restart resumes from.")
+        "moontide_window_committed_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 6\n"
+        HEAD("window_head_age_seconds", "gauge", "Age of the oldest record in the window.")
+        "moontide_window_head_age_seconds{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 0.250\n"
+        HEAD("window_held", "gauge", "1 for each reason why no record is taken in.")
+        "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"records\"} 0\n"
+        "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"bytes\"} 1\n"
+        "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"drain\"} 0\n"
+        HEAD("task_thread_state", "gauge", "The state of each thread that works in tandem on the task.")
+        "moontide_task_thread_state{topic=\"orders\",partition=\"1\",pipeline=\"0\",thread=\"worker-2\",state=\"running\"} 1\n";
+    /* clang-format on */
     const char *written = write_at(2000000042);
     written = skip(written, pipelines);
     written = skip(written, workers);
