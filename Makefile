@@ -50,11 +50,19 @@ GENERATED = $(B)/gen/script/lua_abi_text.h
 .PHONY: all
 all: build/moontide ## build build/moontide
 
+# what is linked, so that a source that went away is linked no more
+LIST = $(B)/objects.list
+$(LIST): FORCE
+	$(Q)mkdir -p $(@D); echo '$(OBJECTS) $(LIBRARY) $(UNIT) $(SIM)' | cmp -s - $@ || \
+	    echo '$(OBJECTS) $(LIBRARY) $(UNIT) $(SIM)' >$@
+.PHONY: FORCE
+FORCE:
+
 build/moontide: $(B)/moontide
 	$(Q)cp -f $< $@.new && mv -f $@.new $@
 
-$(B)/moontide: $(OBJECTS)
-	$(Q)$(LINK) $^ -o $@ $(LIBS)
+$(B)/moontide: $(OBJECTS) $(LIST)
+	$(Q)$(LINK) $(filter %.o,$^) -o $@ $(LIBS)
 
 $(B)/%.o: %.c Makefile | $(GENERATED)
 	$(Q)mkdir -p $(@D)
@@ -71,14 +79,14 @@ $(B)/gen/script/lua_abi_text.h: $(wildcard src/script/lua_abi.h) Makefile
 	$(Q)if [ -f src/script/lua_abi.h ]; then sed -e '/^#/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' \
 	    src/script/lua_abi.h; else echo '""'; fi >$@
 
-$(B)/tests/unit/all: $(UNIT) $(LIBRARY)
-	$(Q)$(LINK) $^ -o $@ $(LIBS) -lcriterion
+$(B)/tests/unit/all: $(UNIT) $(LIBRARY) $(LIST)
+	$(Q)$(LINK) $(filter %.o,$^) -o $@ $(LIBS) -lcriterion
 
-$(B)/tests/sim/sim: $(SIM) $(LIBRARY)
-	$(Q)$(LINK) $^ -o $@ $(LIBS)
+$(B)/tests/sim/sim: $(SIM) $(LIBRARY) $(LIST)
+	$(Q)$(LINK) $(filter %.o,$^) -o $@ $(LIBS)
 
-$(PROPERTY) $(BENCH): %: %.o $(LIBRARY)
-	$(Q)$(LINK) $^ -o $@ $(LIBS)
+$(PROPERTY) $(BENCH): %: %.o $(LIBRARY) $(LIST)
+	$(Q)$(LINK) $(filter %.o,$^) -o $@ $(LIBS)
 
 .PHONY: debug
 debug: ## build build/debug/moontide, without optimisation, with all checks
