@@ -125,6 +125,7 @@ void partition_give_stash(struct partition *part, struct partition *heir)
     }
     heir->stash_first = 0;
     heir->stash_count = part->stash_count;
+    heir->at_end = part->at_end; /* it was said behind what is in the stash */
     part->stash_count = 0;
 }
 
@@ -174,7 +175,9 @@ static size_t admit_stash(struct partition *part, struct slot **slots, bool *reg
     while (part->stash_count > 0 && count < room) {
         const struct record *rec = &part->stash[part->stash_first];
         if (commit_window_regressed(part->window, rec->offset)) {
-            *regressed = true;
+            /* what is in the window is finished first: it may lie below where the source begins
+             * again, and would be lost with its epoch */
+            *regressed = commit_window_used(part->window) == 0;
             break;
         }
         uint16_t key = part->mailboxes ? route(part, rec) : 0;

@@ -51,7 +51,7 @@ void partition_destroy(struct partition *part, bool force) ON_THREAD(poll_thread
 
 /* --- one turn ------------------------------------------------------------------------------ */
 
-/* Fetches and hands to the workers what fits. Sets *regressed when the source went back to an
+/* Fetches and hands to the workers what fits. Sets *regressed when the window is empty and the source went back to an
  * offset that this epoch had already: the caller rebuilds the partition. */
 enum partition_result partition_admit(struct partition *part, bool *regressed)
     ON_THREAD(poll_thread);

@@ -47,7 +47,7 @@ struct pipeline {
     struct rebalance rebalance OWNED_BY(poll_thread);
     size_t admit_next OWNED_BY(poll_thread); /* where the next turn begins to admit */
     int64_t end_ms OWNED_BY(poll_thread);    /* DRAINING, CLOSING: give up then */
-    bool ready OWNED_BY(poll_thread);        /* the first assignment came */
+    bool ready OWNED_BY(poll_thread);        /* the assignment is whole */
     bool source_closed OWNED_BY(poll_thread);
     bool source_dead OWNED_BY(poll_thread); /* SOURCE_FATAL: nothing can be committed */
     bool undrained OWNED_BY(poll_thread);
@@ -265,6 +265,7 @@ static void assign(struct pipeline *pipeline, const struct source_event *event)
 static void revoke(struct pipeline *pipeline, const struct source_event *event, int64_t now_ms)
     ON_THREAD(poll_thread)
 {
+    pipeline->ready = false;
     int64_t timeout_ms = pipeline->engine->drain_timeout_ms;
     bool ending = pipeline_state(pipeline) == PIPELINE_CLOSING;
     int64_t drain_until_ms = ending ? now_ms : now_ms + timeout_ms;
@@ -274,6 +275,7 @@ static void revoke(struct pipeline *pipeline, const struct source_event *event, 
 
 static void lose(struct pipeline *pipeline, const struct source_event *event) ON_THREAD(poll_thread)
 {
+    pipeline->ready = false;
     for (size_t i = 0; i < event->partition_count; i++) {
         struct partition *part =
             partition_table_find_handle(&pipeline->table, event->partitions[i].handle);

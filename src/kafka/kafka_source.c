@@ -49,7 +49,6 @@ struct kafka_source {
     size_t commit_capacity;
     bool committed; /* a COMMITTED event is due without librdkafka's */
     bool ready_due; /* a READY event is due */
-    bool ready;     /* was told */
     bool fatal_due; /* a FATAL event is due; `error` says why */
     bool closing;
     bool closed_told;
@@ -368,10 +367,8 @@ static void source_answer(struct source *source)
     }
     rd_kafka_event_destroy(event);
     s->rebalance = NULL;
-    if (assign && !s->ready) {
-        s->ready = true;
-        s->ready_due = true;
-    }
+    /* an eager revoke is followed by an assignment, a cooperative one perhaps by nothing */
+    s->ready_due = assign || cooperative;
 }
 
 static struct kafka_partition *find_part(const struct kafka_source *s, const char *topic,

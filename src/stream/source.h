@@ -48,7 +48,7 @@ enum source_event_kind {
     SOURCE_END,     /* partition `handle` has no record now; void once a later fetch returns some */
     SOURCE_COMMITTED, /* the commit in flight ended; `commits`, `commit_count`; `err` when refused
                        */
-    SOURCE_READY,     /* the first assignment is in effect, even if it is empty */
+    SOURCE_READY,     /* what is assigned is whole, even if empty; void from REVOKE or LOST on */
     SOURCE_FATAL,     /* nothing more will come; `err` says why */
     SOURCE_CLOSED,    /* the answer to close: all is given back */
 };
