@@ -52,8 +52,8 @@ local function check_file(path)
     includes[folder .. "/" .. name] = {}
     for line in io.lines(path) do
         number = number + 1
-        local quoted = line:match('^#include "([^"]+)"')
-        local system = line:match("^#include <([^>]+)>")
+        local quoted = line:match('^%s*#%s*include%s*"([^"]+)"')
+        local system = line:match("^%s*#%s*include%s*<([^>]+)>")
         first = first or quoted or system
         if quoted then
             local target = quoted:match("^(%w+)/")
