@@ -24,6 +24,7 @@ EXTRA_test = -DTIDE_DEBUG
 EXTRA_asan = -O1 -DTIDE_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all \
              -fno-omit-frame-pointer
 EXTRA_tsan = -O1 -DTIDE_DEBUG -fsanitize=thread
+EXTRA_cover = -O0 -DTIDE_DEBUG --coverage
 EXTRA_gcc = -Werror -DTIDE_DEBUG
 EXTRA_clang = -Werror -DTIDE_DEBUG -Wthread-safety
 EXTRA = $(EXTRA_$(VARIANT))
@@ -128,6 +129,12 @@ sim: ## simulate SEEDS=n seeds
 asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
 	$(Q)$(MAKE) --no-print-directory VARIANT=$@ programs
 	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua,property sim)
+
+.PHONY: cover
+cover: ## lines that the suites reach, by file
+	$(Q)$(MAKE) --no-print-directory VARIANT=cover programs
+	$(Q)scripts/dev/run-tests cover unit property sim lua
+	$(Q)scripts/dev/cover
 
 .PHONY: bench
 bench: $(BENCH) ## nanoseconds a record of the parts
