@@ -169,6 +169,10 @@ cppcheck: $(GENERATED) ## bugs that cppcheck sees
 	    --suppressions-list=.cppcheck -Isrc -I$(B)/gen -j2 src
 lint: clang-tidy cppcheck luacheck tidy ## the linters of check
 
+.PHONY: format
+format: ## lay out C as .clang-format says
+	$(Q)clang-format -i $(HEADERS) $(call find_c,src tests,*.c)
+
 .PHONY: install uninstall
 install: build/moontide ## install under $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/moontide/scripts
