@@ -51,8 +51,8 @@ void partition_destroy(struct partition *part, bool force) ON_THREAD(poll_thread
 
 /* --- one turn ------------------------------------------------------------------------------ */
 
-/* Fetches and hands to the workers what fits. Sets *regressed when the window is empty and the source went back to an
- * offset that this epoch had already: the caller rebuilds the partition. */
+/* Fetches and hands to the workers what fits. Sets *regressed when the window is empty and the
+ * source went back to an offset that this epoch had already: the caller rebuilds the partition. */
 enum partition_result partition_admit(struct partition *part, bool *regressed)
     ON_THREAD(poll_thread);
 /* Takes a slot back from a worker. FAILED: the record failed, err says where and why. */
