@@ -86,6 +86,7 @@ static void turn_pipeline(struct process *process)
     unsigned index = (unsigned)sim_below(process->world, process->world->pipelines);
     struct pipeline *pipeline = process->members[index].pipeline;
     thread_role_set(ROLE_POLL);
+    thread_assert_poll();
     pipeline_turn(pipeline);
     pipeline_check(pipeline, true);
     if (pipeline_state(pipeline) == PIPELINE_CLOSED) {
@@ -99,8 +100,10 @@ static void turn_worker(struct process *process)
     unsigned index = (unsigned)sim_below(world, world->pipelines);
     struct member *member = &process->members[index];
     thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
     worker_turn(member->workers[sim_below(world, world->workers)]);
     thread_role_set(ROLE_POLL);
+    thread_assert_poll();
     pipeline_check(member->pipeline, true);
 }
 
