@@ -3,6 +3,7 @@
 
 V ?= 0
 Q = $(if $(filter 1,$(V)),,@)
+MAKEFLAGS += --no-print-directory $(if $(filter 1,$(V)),,--silent)
 VARIANT ?= release
 B = build/$(VARIANT)
 
@@ -91,7 +92,7 @@ $(PROPERTY) $(BENCH): %: %.o $(LIBRARY) $(LIST)
 
 .PHONY: debug
 debug: ## build build/debug/moontide, without optimisation, with all checks
-	$(Q)$(MAKE) --no-print-directory VARIANT=debug build/debug/moontide
+	$(Q)$(MAKE) VARIANT=debug build/debug/moontide
 
 .PHONY: bootstrap
 bootstrap: ## install the Debian packages that build and tests need
@@ -100,7 +101,7 @@ bootstrap: ## install the Debian packages that build and tests need
 .PHONY: demo
 demo: ## install, build, and count words on an embedded Kafka (the main job)
 	$(Q)scripts/dev/bootstrap build
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) all
 	$(Q)build/moontide demo
 
 # The programs of all suites for one variant; the suites are run by scripts/dev/run-tests.
@@ -110,29 +111,29 @@ programs: $(B)/moontide $(B)/tests/unit/all $(PROPERTY) $(if $(SIM),$(B)/tests/s
 .PHONY: test
 test: ## install, build, and run all tests but the long ones
 	$(Q)scripts/dev/bootstrap all
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)$(MAKE) --no-print-directory VARIANT=test programs
+	$(Q)$(MAKE) all
+	$(Q)$(MAKE) VARIANT=test programs
 	$(Q)scripts/dev/run-tests test unit property sim lua integration
 
 .PHONY: unit property lua-test integration
 unit property lua-test integration: all ## run one suite
-	$(Q)$(MAKE) --no-print-directory VARIANT=test programs
+	$(Q)$(MAKE) VARIANT=test programs
 	$(Q)scripts/dev/run-tests test $(@:lua-test=lua)
 
 SEEDS ?= 2000
 .PHONY: sim
 sim: ## simulate SEEDS=n seeds
-	$(Q)$(MAKE) --no-print-directory VARIANT=test programs
+	$(Q)$(MAKE) VARIANT=test programs
 	$(Q)build/test/tests/sim/sim --seeds $(SEEDS)
 
 .PHONY: asan tsan
 asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
-	$(Q)$(MAKE) --no-print-directory VARIANT=$@ programs
+	$(Q)$(MAKE) VARIANT=$@ programs
 	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua,property sim)
 
 .PHONY: cover
 cover: ## lines that the suites reach, by file
-	$(Q)$(MAKE) --no-print-directory VARIANT=cover programs
+	$(Q)$(MAKE) VARIANT=cover programs
 	$(Q)scripts/dev/run-tests cover unit property sim lua
 	$(Q)scripts/dev/cover
 
@@ -146,8 +147,8 @@ check: werror check-headers layers tidy luacheck clang-tidy cppcheck ## all that
 
 .PHONY: werror
 werror: ## warnings as errors with gcc and clang
-	$(Q)$(MAKE) --no-print-directory VARIANT=gcc CC=gcc programs $(BENCH:build/$(VARIANT)/%=build/gcc/%)
-	$(Q)$(MAKE) --no-print-directory VARIANT=clang CC=clang programs $(BENCH:build/$(VARIANT)/%=build/clang/%)
+	$(Q)$(MAKE) VARIANT=gcc CC=gcc programs $(BENCH:build/$(VARIANT)/%=build/gcc/%)
+	$(Q)$(MAKE) VARIANT=clang CC=clang programs $(BENCH:build/$(VARIANT)/%=build/clang/%)
 
 .PHONY: check-headers
 check-headers: $(GENERATED) ## each header compiles alone
