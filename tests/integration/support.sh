@@ -1,0 +1,71 @@
+# What all tests use. A test is a function that runs in its own folder and fails with its first failed command.
+# shellcheck shell=bash disable=SC2154
+
+fail() {
+    echo "  $*"
+    exit 1
+}
+
+# code WANTED COMMAND...: runs it with stdout in `out` and stderr in `err`, and wants this exit code.
+code() {
+    local wanted=$1 got=0
+    shift
+    "$@" >out 2>err || got=$?
+    [ "$got" = "$wanted" ] || {
+        tail -n 5 err
+        fail "exit code $got instead of $wanted: ${*##*/}"
+    }
+}
+
+# moon ARGUMENT...: the binary.
+moon() { "$MOONTIDE" "$@"; }
+
+# has FILE TEXT...: the file holds each text.
+has() {
+    local file=$1 text
+    shift
+    for text in "$@"; do
+        grep -aqF -e "$text" "$file" || {
+            tail -n 20 "$file"
+            fail "$file does not hold: $text"
+        }
+    done
+}
+
+lacks() {
+    ! grep -aF -e "$2" "$1" || fail "$1 holds: $2"
+}
+
+# same WANTED GOT: the files are equal byte for byte.
+same() {
+    cmp "$1" "$2" || {
+        diff -a "$1" "$2" | head -n 10 || true
+        fail "$2 ($(wc -c <"$2") bytes) is not $1 ($(wc -c <"$1") bytes)"
+    }
+}
+
+# script NAME: writes NAME.lua from stdin.
+script() { cat >"$1.lua"; }
+
+identity() { echo 'return function(rec) return rec end' >identity.lua; }
+
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+# within MILLISECONDS COMMAND...: repeats the command until it succeeds.
+within() {
+    local until=$(($(now_ms) + $1))
+    shift
+    until "$@"; do
+        [ "$(now_ms)" -lt "$until" ] || fail "never came true: $*"
+        sleep 0.05
+    done
+}
+
+# ends PID CODE MILLISECONDS: this child ends so in that time.
+ends() {
+    local got=0
+    within "$3" gone "$1"
+    wait "$1" || got=$?
+    [ "$got" = "$2" ] || fail "exit code $got instead of $2"
+}
+gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
