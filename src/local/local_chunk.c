@@ -8,11 +8,12 @@
 
 static_assert(offsetof(struct local_chunk, origin) == 0, "a record's origin is its chunk");
 
-void local_chunk_pool_init(struct local_chunk_pool *pool)
+void local_chunk_pool_init(struct local_chunk_pool *pool) NO_THREAD_ANALYSIS
 {
     lock_init(&pool->lock);
     pool->spare = NULL;
     pool->spare_count = 0;
+    pool->records_out = 0;
 }
 
 void local_chunk_pool_fini(struct local_chunk_pool *pool)
@@ -95,13 +96,22 @@ void local_chunk_leave(struct local_chunk *chunk)
     }
 }
 
+void local_chunk_hand_out(struct local_chunk *chunk)
+{
+    DCHECK(!chunk->left);
+    chunk->records_out++;
+    chunk->pool->records_out++;
+}
+
 void local_chunk_release(struct record *rec)
 {
     struct local_chunk *chunk = (struct local_chunk *)rec->origin;
     CHECK(chunk != NULL);
     CHECK(chunk->records_out > 0);
     rec->origin = NULL; /* a second release is caught above */
+    CHECK(chunk->pool->records_out > 0);
     chunk->records_out--;
+    chunk->pool->records_out--;
     if (chunk->left && chunk->records_out == 0) {
         local_chunk_give(chunk);
     }

@@ -48,6 +48,7 @@ struct local_chunk_pool {
     struct lock lock;
     struct local_chunk *spare; /* lock */
     size_t spare_count;        /* lock */
+    size_t records_out OWNED_BY(poll_thread); /* of all its chunks, not yet released */
 };
 
 void local_chunk_pool_init(struct local_chunk_pool *pool);
@@ -62,7 +63,8 @@ void local_chunk_destroy(struct local_chunk *chunk);
 
 /* The poll thread has parsed all of it. Gives it back when no record is out. */
 void local_chunk_leave(struct local_chunk *chunk) ON_THREAD(poll_thread);
-/* Gives a record's bytes back. */
+/* A record of the chunk was handed out; its bytes are given back by release. */
+void local_chunk_hand_out(struct local_chunk *chunk) ON_THREAD(poll_thread);
 void local_chunk_release(struct record *rec) ON_THREAD(poll_thread);
 
 #endif

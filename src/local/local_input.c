@@ -281,7 +281,7 @@ size_t local_input_fetch(struct local_input *input, struct record *recs, size_t 
             break;
         }
         chunk->parsed += took;
-        chunk->records_out++;
+        local_chunk_hand_out(chunk);
         rec->origin = &chunk->origin;
         rec->offset = input->next_offset++;
         rec->topic = input->name;
@@ -338,6 +338,11 @@ enum local_input_state local_input_state(struct local_input *input)
         advance(input);
     }
     return input->state;
+}
+
+bool local_input_has_records_out(const struct local_input *input)
+{
+    return input->pool.records_out > 0;
 }
 
 const struct error *local_input_failure(const struct local_input *input)

@@ -19,6 +19,7 @@
 #ifndef LOCAL_LOCAL_INPUT_H
 #define LOCAL_LOCAL_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -48,6 +49,8 @@ size_t local_input_fetch(struct local_input *input, struct record *recs, size_t 
     ON_THREAD(poll_thread);
 /* FLOWING also while there are records to fetch. */
 enum local_input_state local_input_state(struct local_input *input) ON_THREAD(poll_thread);
+/* Records that were fetched and not yet released. */
+bool local_input_has_records_out(const struct local_input *input) ON_THREAD(poll_thread);
 /* Why it FAILED, with name and byte offset; borrowed until close. */
 const struct error *local_input_failure(const struct local_input *input) ON_THREAD(poll_thread);
 

@@ -120,7 +120,8 @@ static struct source_event end_of_commit(struct local_source *local) ON_THREAD(p
         .kind = SOURCE_COMMITTED, .commits = local->commits, .commit_count = local->commit_count};
 }
 
-/* END or FATAL of an input that has not told it yet. */
+/* END or FATAL of an input that has not told it yet. FATAL ends the pipeline, so it waits until what
+ * was read before has left. */
 static struct source_event news_of_inputs(struct local_source *local) ON_THREAD(poll_thread)
 {
     for (size_t i = 0; i < local->count; i++) {
@@ -132,7 +133,8 @@ static struct source_event news_of_inputs(struct local_source *local) ON_THREAD(
             local->end_told[i] = true;
             return (struct source_event){.kind = SOURCE_END, .handle = local->inputs[i]};
         }
-        if (state == LOCAL_FAILED && !local->failure_told) {
+        if (state == LOCAL_FAILED && !local->failure_told &&
+            !local_input_has_records_out(local->inputs[i])) {
             local->failure_told = true;
             return (struct source_event){.kind = SOURCE_FATAL,
                                          .handle = local->inputs[i],

@@ -305,13 +305,15 @@ static void expect_damage(const char *data, size_t size, const char *text)
     byte_buffer_fini(&bytes);
     fetch(handle, 1);
     cr_assert_eq(source->ops->fetch(source, handle, recs + 1, 1), 0);
+    /* what came before is processed first */
+    cr_assert_eq(source->ops->poll(source).kind, SOURCE_NOTHING);
+    release(1);
     struct source_event event = next_event();
     cr_assert_eq(event.kind, SOURCE_FATAL);
     cr_assert_eq(event.err->code, E_IO);
     cr_assert(strstr(event.err->text, "/a.bin: byte 25: "), "%s", event.err->text);
     cr_assert(strstr(event.err->text, text), "%s", event.err->text);
     cr_assert_eq(source->ops->poll(source).kind, SOURCE_NOTHING);
-    release(1);
 }
 
 Test(local_source, a_frame_that_is_cut_off_names_file_and_byte)
