@@ -47,6 +47,9 @@ same() {
 # script NAME: writes NAME.lua from stdin.
 script() { cat >"$1.lua"; }
 
+# topic NAME: what the runner made of it for this test; groups are named so too.
+topic() { echo "$run_id.$test_name.$1"; }
+
 identity() { echo 'return function(rec) return rec end' >identity.lua; }
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
