@@ -7,6 +7,8 @@
 
 enum { CAPACITY_MIN = 2, CAPACITY_MAX = 1 << 20, CHUNK_SLOTS = 64 };
 
+#define NOTHING_FAILED UINT64_MAX
+
 /* Slots are made as the window fills and reused last in, first out: what is touched is what is in
  * flight and not the whole ring, which keeps it in the cache. */
 struct slot_chunk {
@@ -37,8 +39,9 @@ struct commit_window {
     int64_t commit_pos;
     int64_t committed_pos;
     struct commit_window_counts counts;
-    /* workers read it before each record */
+    /* workers read them before each record */
     _Alignas(CACHE_LINE) ATOMIC(poll_thread, worker_thread) _Atomic uint8_t mode;
+    ATOMIC(poll_thread, worker_thread) _Atomic uint64_t failed; /* lowest; NOTHING_FAILED */
 };
 
 static_assert(sizeof(struct slot) <= (size_t)4 * CACHE_LINE,
@@ -73,6 +76,7 @@ struct commit_window *commit_window_create(const struct commit_window_options *o
     win->commit_pos = POSITION_NONE;
     win->committed_pos = POSITION_NONE;
     atomic_init(&win->mode, WINDOW_RUN);
+    atomic_init(&win->failed, NOTHING_FAILED);
     return win;
 }
 
@@ -158,10 +162,21 @@ struct slot *commit_window_admit(struct commit_window *win, const struct record 
     return slot;
 }
 
+static bool may_begin(const struct slot *slot)
+{
+    const struct commit_window *win = slot->window;
+    uint8_t mode = atomic_load_explicit(&win->mode, memory_order_acquire);
+    if (mode != WINDOW_DRAIN) {
+        return mode == WINDOW_RUN;
+    }
+    uint64_t failed = atomic_load_explicit(&win->failed, memory_order_relaxed);
+    return failed != NOTHING_FAILED && slot->sequence < failed;
+}
+
 bool slot_begin(struct slot *slot, uint16_t worker)
 {
     DCHECK(get_state(slot) == SLOT_ADMITTED);
-    if (commit_window_mode(slot->window) != WINDOW_RUN) {
+    if (!may_begin(slot)) {
         slot->work.outcome = OUTCOME_UNRUN;
         return false;
     }
@@ -363,8 +378,23 @@ static void free_head(struct commit_window *win, struct record *rec)
 void commit_window_set_mode(struct commit_window *win, enum window_mode mode)
 {
     CHECK(mode >= commit_window_mode(win));
-    /* release is not needed: a worker that reads the old mode begins one more record, no harm */
-    atomic_store_explicit(&win->mode, (uint8_t)mode, memory_order_relaxed);
+    /* a worker that reads the old mode begins one more record, no harm; one that reads the new mode
+     * reads what had failed before it */
+    atomic_store_explicit(&win->mode, (uint8_t)mode, memory_order_release);
+}
+
+bool commit_window_stop_at(struct commit_window *win, const struct slot *slot)
+{
+    CHECK(slot->sequence >= win->head && slot->sequence < win->tail);
+    uint64_t failed = atomic_load_explicit(&win->failed, memory_order_relaxed);
+    if (slot->sequence >= failed) {
+        return false;
+    }
+    /* once the window drains it only falls: what a worker gave back unrun stays unrun (I5) */
+    if (failed != NOTHING_FAILED || commit_window_mode(win) == WINDOW_RUN) {
+        atomic_store_explicit(&win->failed, slot->sequence, memory_order_relaxed);
+    }
+    return true;
 }
 
 void commit_window_committed(struct commit_window *win, int64_t position)

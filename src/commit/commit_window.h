@@ -58,7 +58,8 @@ enum slot_state {
 
 enum window_mode {
     WINDOW_RUN,
-    WINDOW_DRAIN, /* nothing is admitted, nothing begins; what runs is finished */
+    WINDOW_DRAIN, /* nothing is admitted, nothing begins but what lies before a failed record; what
+                     runs is finished */
     WINDOW_DEAD,  /* given away: what still comes back is only counted */
 };
 
@@ -157,6 +158,10 @@ void commit_window_forget(struct commit_window *win) ON_THREAD(poll_thread);
 
 /* RUN -> DRAIN -> DEAD; steps may be left out, never taken back. */
 void commit_window_set_mode(struct commit_window *win, enum window_mode mode)
+    ON_THREAD(poll_thread);
+/* The slot failed for good: when the window drains from RUN, what was admitted before the slot still
+ * begins, so that commit_pos ends at the failed record. False: an earlier one had failed. */
+bool commit_window_stop_at(struct commit_window *win, const struct slot *slot)
     ON_THREAD(poll_thread);
 /* A commit of this position was confirmed by the other side. */
 void commit_window_committed(struct commit_window *win, int64_t position) ON_THREAD(poll_thread);

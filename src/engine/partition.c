@@ -217,7 +217,8 @@ enum partition_result partition_complete(struct partition *part, struct slot *sl
 {
     const struct slot *current = commit_window_complete(
         part->window, commit_window_epoch(part->window), slot->sequence, slot->attempt);
-    if (current == NULL || current->work.outcome != OUTCOME_FAILED) {
+    if (current == NULL || current->work.outcome != OUTCOME_FAILED ||
+        !commit_window_stop_at(part->window, current)) {
         return PARTITION_WORKED;
     }
     error_set(err, E_RECORD, "%s [%" PRId32 "] at offset %" PRId64 ": %s", part->where.topic,
@@ -272,6 +273,7 @@ enum partition_result partition_retire(struct partition *part, struct error *err
             error_prefix(err, "%s [%" PRId32 "] at offset %" PRId64 ": output refused",
                          part->where.topic, part->where.partition, slot->work.rec.offset);
             commit_window_refuse(part->window, slot);
+            commit_window_stop_at(part->window, slot);
             return PARTITION_FAILED;
         }
     }

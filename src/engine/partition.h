@@ -55,7 +55,8 @@ void partition_destroy(struct partition *part, bool force) ON_THREAD(poll_thread
  * source went back to an offset that this epoch had already: the caller rebuilds the partition. */
 enum partition_result partition_admit(struct partition *part, bool *regressed)
     ON_THREAD(poll_thread);
-/* Takes a slot back from a worker. FAILED: the record failed, err says where and why. */
+/* Takes a slot back from a worker. FAILED: the record failed and none before it had, err says where
+ * and why. */
 enum partition_result partition_complete(struct partition *part, struct slot *slot,
                                          struct error *err) ON_THREAD(poll_thread);
 /* Hands the effects of what may retire to the sink. FAILED: the sink refused one for good. */
@@ -72,7 +73,8 @@ void partition_publish(struct partition *part, int64_t now_ms) ON_THREAD(poll_th
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-/* Nothing is admitted, nothing begins from now on; what runs is finished. */
+/* Nothing is admitted from now on; nothing begins but what lies before a failed record; what runs
+ * is finished. */
 void partition_drain(struct partition *part) ON_THREAD(poll_thread);
 /* It is no longer ours: what comes back is only counted. Records fetched and not admitted are
  * released. */

@@ -52,7 +52,8 @@ struct pipeline {
     bool source_dead OWNED_BY(poll_thread); /* SOURCE_FATAL: nothing can be committed */
     bool undrained OWNED_BY(poll_thread);
     uint64_t failures OWNED_BY(poll_thread);
-    struct error error; /* of the first failure; read by others after CLOSED */
+    struct error error; /* of the first failure, or of the record that a restart begins with; read by
+                           others after CLOSED */
 };
 
 static bool collect(struct pipeline *pipeline) ON_THREAD(poll_thread);
@@ -469,7 +470,8 @@ static void set_state(struct pipeline *pipeline, enum pipeline_state state)
 static void fail(struct pipeline *pipeline, const struct error *err)
 {
     pipeline->failures++;
-    if (pipeline->failures > 1) {
+    bool earlier = err->code == E_RECORD && pipeline->error.code == E_RECORD;
+    if (pipeline->failures > 1 && !earlier) {
         return;
     }
     if (err->code == E_CLOSED) {
