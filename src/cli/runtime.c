@@ -171,7 +171,8 @@ bool runtime_open(struct runtime *runtime, struct error *err)
             &(struct local_routes_options){.outputs = runtime->outputs,
                                            .output_count = runtime->output_count,
                                            .inputs = cfg->input_topics.items,
-                                           .input_count = cfg->input_topics.count,
+                                           .input_count =
+                                               is_local(runtime) ? cfg->input_topics.count : 0,
                                            .framing = (enum local_framing)cfg->local_framing},
             err);
         return runtime->routes != NULL;
