@@ -97,7 +97,7 @@ return function(rec)
     return rec
 end
 LUA
-    luajit "$here/frames.lua" make 3000 no-x >in
+    luajit "$here/frames.lua" make 3000 plain >in
     code 0 moon run touch.lua --frame --in file:in --out - <in
     same in out
 }

@@ -1,8 +1,10 @@
 --[[
 frames: records as --frame has them, made and read without the product's code.
 
-    luajit frames.lua make N [no-x]    N records of all kinds on stdout; no-x: without headers named x
-    luajit frames.lua list             what kcat prints with -f '%T|%K|%k|%S|%s|%h\n', from frames on stdin
+    luajit frames.lua make N [plain]    N records of all kinds on stdout; plain: each has a timestamp, no
+                                       header is named x or has NUL in its name
+    luajit frames.lua list             what kcat prints with -f '%T|%K|%k|%S|%s|%h\n', from frames on stdin; it
+                                       cuts values of headers at NUL
 ]]
 local bit = require "bit"
 
@@ -22,11 +24,11 @@ local function sized(bytes)
     return bytes and u32(#bytes) .. bytes or u32(-1)
 end
 
-local function make(count, without_x)
+local function make(count, plain)
     math.randomseed(7)
     local keys = { false, "", "k", "k\0k", "\0", ("\255\254"):rep(40) }
     local values = { false, "", "v", "NULL", "\0\0", "line\nline", ("x"):rep(3000), "\195\40" }
-    local names = { "a", "a", "", "b", without_x and "c" or "x", "a\0" }
+    local names = { "a", "a", "", "b", plain and "c" or "x", plain and "d" or "a\0" }
     local list = {}
     for i = 1, count do
         local headers = { u32(0) }
@@ -35,7 +37,7 @@ local function make(count, without_x)
         for _ = 1, n do
             headers[#headers + 1] = sized(names[math.random(#names)]) .. sized(values[math.random(#values)] or nil)
         end
-        local stamp = i % 7 == 0 and -1 or 1500000000000 + i * 1001
+        local stamp = i % 7 == 0 and not plain and -1 or 1500000000000 + i * 1001
         local body = i64(stamp) .. sized(keys[i % #keys + 1] or nil) .. sized(values[i % #values + 1] or nil)
             .. table.concat(headers)
         list[i] = u32(#body) .. body
@@ -72,7 +74,7 @@ local function list()
             local name, text
             name, at = read_sized(bytes, at)
             text, at = read_sized(bytes, at)
-            headers[i] = name .. "=" .. (text or "NULL")
+            headers[i] = name .. "=" .. (text or "NULL"):match "^%Z*"
         end
         local stamp = high < 0 and -1 or high * 2 ^ 32 + low % 2 ^ 32
         io.write(("%.0f|%d|"):format(stamp, key and #key or -1), key or "", "|", value and #value or -1, "|",
@@ -81,7 +83,7 @@ local function list()
 end
 
 if arg[1] == "make" then
-    make(tonumber(arg[2]), arg[3] == "no-x")
+    make(tonumber(arg[2]), arg[3] == "plain")
 else
     list()
 end

@@ -72,3 +72,37 @@ ends() {
     [ "$got" = "$2" ] || fail "exit code $got instead of $2"
 }
 gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
+
+# --- Kafka ---------------------------------------------------------------------------------------
+
+# produce TOPIC FILE [OPTION...]: a line of FILE is key, tab, value; partitions by key, or -p.
+produce() { kcat -P -q -b "$broker" -t "$1" -K '\t' -X partitioner=murmur2_random "${@:3}" -l "$2"; }
+
+# dump TOPIC PARTITIONS [FORMAT]: all records, partition by partition, each in offset order.
+dump() {
+    local partition
+    for ((partition = 0; partition < $2; partition++)); do
+        kcat -C -q -e -b "$broker" -t "$1" -p "$partition" -o beginning -X fetch.wait.max.ms=10 \
+            -f "${3-%p|%T|%K|%k|%S|%s|%h\\n}"
+    done
+}
+
+# records TOPIC PARTITIONS: how many there are.
+records() { luajit "$here/offsets.lua" "$broker" "$1" "$2"; }
+reached() { [ "$(records "$1" "$2")" -ge "$3" ]; }
+
+# all_committed GROUP TOPIC PARTITIONS: what is committed is the end of each partition.
+all_committed() {
+    luajit "$here/offsets.lua" "$broker" "$2" "$3" "$1" >committed
+    awk '{ bad += $2 != $3 } END { exit bad > 0 }' committed || {
+        cat committed
+        fail "not all is committed (partition, committed, end)"
+    }
+}
+
+# kafka_run SCRIPT IN OUT GROUP [OPTION...]: the binary on topics.
+kafka_run() { moon run "$1" --in "$2" --out "$3" -b "$broker" -g "$4" "${@:5}"; }
+threads() { printf '%s\n' -X "num.stream.threads=$1" -X "num.threads.per.task=$2"; }
+
+# keyed COUNT KEYS: lines of key, tab, number; keys come in turn.
+keyed() { awk -v n="$1" -v k="$2" 'BEGIN { for (i = 0; i < n; i++) printf "key-%d\t%d\n", i * 7919 % k, i }'; }
