@@ -68,7 +68,6 @@ struct config {
     int64_t embedded_partitions;
     /* [script] */
     const char *script_file;
-    struct config_list script_path;
     /* [log] */
     int log_level;  /* enum log_level */
     int log_format; /* enum log_format */

@@ -72,8 +72,6 @@ static const struct option OPTIONS[] = {
      .min = 1, .max = 1000, .doc = "Partitions of each topic of the embedded Kafka."},
     {"script", "file", OPTION_STRING, FIELD(script_file), .flag = "SCRIPT",
      .doc = "The Lua script that processes the records."},
-    {"script", "path", OPTION_LIST, FIELD(script_path),
-     .doc = "More folders in which require looks, after the script's own; separated by commas."},
     {"log", "level", OPTION_ENUM, FIELD(log_level), .fallback = "info", .choices = LEVELS,
      .doc = "Least severe level that is written."},
     {"log", "format", OPTION_ENUM, FIELD(log_format), .fallback = "auto", .choices = FORMATS,

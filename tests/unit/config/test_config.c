@@ -270,7 +270,7 @@ Test(config, keys_of_the_command_line_are_split_by_section)
         {"kafka.consumer.x", "kafka.consumer", "x"},
         {"kafka.producer.x", "kafka.producer", "x"},
         {"log.level", "log", "level"},
-        {"script.path", "script", "path"},
+        {"script.file", "script", "file"},
         {"params.rate", "params", "rate"},
         {"kafka", "moontide", "kafka"},
         {"kafka.", "moontide", "kafka."},

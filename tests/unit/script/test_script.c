@@ -355,7 +355,7 @@ struct order_row {
     bool ok;
 };
 
-Test(script, order_that_the_configuration_cannot_give_is_refused)
+Test(script, R6_an_order_that_the_configuration_cannot_give_is_refused)
 {
     static const struct order_row ROWS[] = {
         {"'none'", SCRIPT_ORDER_ANY, ORDER_NONE, 8, true},

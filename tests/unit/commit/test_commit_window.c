@@ -1,0 +1,317 @@
+#include "commit/commit_window.h"
+
+#include <criterion/criterion.h>
+
+/* Each invariant of the header by its number. One thread is poll thread and worker in turn. */
+
+static struct commit_window *make(uint32_t capacity, size_t bytes_max, enum processing_emit emit)
+{
+    thread_role_set(ROLE_POLL);
+    return commit_window_create(&(struct commit_window_options){
+        .capacity = capacity, .bytes_max = bytes_max, .epoch = 7, .emit = emit});
+}
+
+static struct slot *admit(struct commit_window *win, int64_t offset, uint16_t key)
+{
+    struct record rec = {.offset = offset, .value = "0123456789", .value_size = 10};
+    return commit_window_admit(win, &rec, key);
+}
+
+static void run(struct slot *slot, enum outcome outcome, int emissions)
+{
+    thread_role_set(ROLE_WORKER);
+    cr_assert(slot_begin(slot, 0));
+    slot->work.outcome = outcome;
+    for (int i = 0; i < emissions; i++) {
+        effects_emit(&slot->work.effects);
+    }
+    slot_finish(slot);
+    thread_role_set(ROLE_POLL);
+}
+
+static struct slot *complete(struct commit_window *win, struct slot *slot)
+{
+    return commit_window_complete(win, 7, slot->sequence, slot->attempt);
+}
+
+/* Sends and retires all that may; returns how many slots retired. */
+static int retire(struct commit_window *win)
+{
+    int count = 0;
+    struct slot *slot;
+    while ((slot = commit_window_next_retirable(win)) != NULL) {
+        while (slot->unsent) {
+            commit_window_sent(win, slot);
+        }
+        commit_window_retire(win, slot);
+        count++;
+        commit_window_check(win, true);
+    }
+    return count;
+}
+
+static int take(struct commit_window *win)
+{
+    struct record rec;
+    int count = 0;
+    while (commit_window_take_acked(win, &rec)) {
+        count++;
+        commit_window_check(win, true);
+    }
+    return count;
+}
+
+static void end(struct commit_window *win)
+{
+    struct record rec;
+    commit_window_set_mode(win, WINDOW_DEAD);
+    commit_window_forget(win);
+    while (commit_window_take_abandoned(win, &rec)) {
+    }
+    commit_window_destroy(win);
+}
+
+Test(commit_window, I1_commit_pos_is_the_head_or_one_past_the_last)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    cr_assert_eq(commit_window_commit_pos(win), POSITION_NONE);
+    struct slot *a = admit(win, 10, 0);
+    struct slot *b = admit(win, 17, 1);
+    cr_assert_eq(commit_window_commit_pos(win), 10);
+    run(a, OUTCOME_DONE, 0);
+    cr_assert_eq(complete(win, a), a);
+    retire(win);
+    take(win);
+    cr_assert_eq(commit_window_commit_pos(win), 17, "the gap is passed with the head");
+    run(b, OUTCOME_DONE, 0);
+    complete(win, b);
+    retire(win);
+    take(win);
+    cr_assert_eq(commit_window_commit_pos(win), 18);
+    admit(win, 30, 0);
+    cr_assert_eq(commit_window_commit_pos(win), 30);
+    end(win);
+}
+
+Test(commit_window, I1_commit_pos_never_passes_an_unacked_slot)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    run(a, OUTCOME_DONE, 2);
+    run(b, OUTCOME_DONE, 1);
+    complete(win, b);
+    complete(win, a);
+    cr_assert_eq(retire(win), 2);
+    commit_window_ack(win, 7, b->sequence, false);
+    commit_window_ack(win, 7, a->sequence, false);
+    cr_assert_eq(take(win), 0, "a has one of two reports");
+    cr_assert_eq(commit_window_commit_pos(win), 0);
+    commit_window_ack(win, 7, a->sequence, false);
+    cr_assert_eq(take(win), 2);
+    cr_assert_eq(commit_window_commit_pos(win), 2);
+    end(win);
+}
+
+Test(commit_window, I2_committed_pos_never_falls)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 5, 0);
+    run(a, OUTCOME_DONE, 0);
+    complete(win, a);
+    retire(win);
+    cr_assert_not(commit_window_is_dirty(win));
+    take(win);
+    cr_assert(commit_window_is_dirty(win));
+    commit_window_committed(win, 6);
+    cr_assert_not(commit_window_is_dirty(win));
+    commit_window_committed(win, 5);
+    cr_assert_eq(commit_window_committed_pos(win), 6);
+    end(win);
+}
+
+Test(commit_window, I3_held_from_full_until_below_three_quarters)
+{
+    struct commit_window *win = make(4, 1 << 20, EMIT_INPUT);
+    struct slot *slots[4];
+    for (int i = 0; i < 4; i++) {
+        slots[i] = admit(win, i, (uint16_t)i);
+        cr_assert_not_null(slots[i]);
+    }
+    cr_assert(commit_window_is_held(win));
+    cr_assert_null(admit(win, 4, 0));
+    for (int i = 0; i < 2; i++) {
+        run(slots[i], OUTCOME_DONE, 0);
+        complete(win, slots[i]);
+        retire(win);
+        take(win);
+        cr_assert_eq(commit_window_is_held(win), i == 0, "%d slots are left", 3 - i);
+    }
+    cr_assert_eq(commit_window_room(win), 2);
+    end(win);
+}
+
+Test(commit_window, I3_bytes_exceed_the_limit_by_one_record_at_most)
+{
+    struct commit_window *win = make(64, 25, EMIT_INPUT);
+    cr_assert_not_null(admit(win, 0, 0));
+    cr_assert_not_null(admit(win, 1, 0));
+    cr_assert_not_null(admit(win, 2, 0), "20 bytes are below 25");
+    cr_assert_null(admit(win, 3, 0));
+    cr_assert_eq(commit_window_bytes(win), 30);
+    end(win);
+}
+
+Test(commit_window, I4_abandoned_slots_give_each_record_back_once)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 3, 0);
+    admit(win, 4, 1);
+    run(a, OUTCOME_DONE, 1);
+    commit_window_set_mode(win, WINDOW_DEAD);
+    cr_assert_null(complete(win, a));
+    cr_assert_eq(commit_window_counts(win).late, 1);
+    commit_window_complete(win, 7, 1, 0);
+    struct record rec;
+    cr_assert(commit_window_take_abandoned(win, &rec));
+    cr_assert_eq(rec.offset, 3);
+    cr_assert(commit_window_take_abandoned(win, &rec));
+    cr_assert_eq(rec.offset, 4);
+    cr_assert_not(commit_window_take_abandoned(win, &rec));
+    commit_window_destroy(win);
+}
+
+Test(commit_window, I6_with_emit_input_slots_retire_in_sequence)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    run(b, OUTCOME_DONE, 0);
+    complete(win, b);
+    cr_assert_null(commit_window_next_retirable(win), "a has not completed");
+    run(a, OUTCOME_DONE, 0);
+    cr_assert_null(commit_window_next_retirable(win), "nobody told the poll thread yet");
+    complete(win, a);
+    cr_assert_eq(commit_window_next_retirable(win), a);
+    cr_assert_eq(retire(win), 2);
+    end(win);
+}
+
+Test(commit_window, with_emit_completion_slots_retire_as_they_complete)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_COMPLETION);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    run(b, OUTCOME_DONE, 0);
+    complete(win, b);
+    cr_assert_eq(commit_window_next_retirable(win), b);
+    cr_assert_eq(retire(win), 1);
+    cr_assert_eq(take(win), 0, "the offset still waits for a");
+    run(a, OUTCOME_DONE, 0);
+    complete(win, a);
+    retire(win);
+    cr_assert_eq(take(win), 2);
+    end(win);
+}
+
+Test(commit_window, I7_what_is_not_current_changes_a_counter_only)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    run(a, OUTCOME_DONE, 1);
+    cr_assert_null(commit_window_complete(win, 6, 0, 0), "another epoch");
+    cr_assert_null(commit_window_complete(win, 7, 1, 0), "no such slot");
+    cr_assert_null(commit_window_complete(win, 7, 0, 1), "another attempt");
+    cr_assert_eq(commit_window_outstanding(win), 1);
+    cr_assert_eq(complete(win, a), a);
+    cr_assert_null(complete(win, a), "twice");
+    cr_assert_null(commit_window_ack(win, 7, 0, false), "nothing was sent");
+    retire(win);
+    cr_assert_null(commit_window_ack(win, 8, 0, false));
+    cr_assert_eq(commit_window_undelivered(win), 1);
+    cr_assert_eq(commit_window_counts(win).late, 6);
+    commit_window_check(win, true);
+    end(win);
+}
+
+Test(commit_window, I10_a_failed_record_is_never_passed)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    run(a, OUTCOME_FAILED, 0);
+    run(b, OUTCOME_DONE, 0);
+    complete(win, a);
+    complete(win, b);
+    cr_assert_null(commit_window_next_retirable(win));
+    cr_assert(commit_window_is_quiet(win), "as drained as it gets");
+    cr_assert_eq(take(win), 0);
+    cr_assert_eq(commit_window_commit_pos(win), 0);
+    end(win);
+}
+
+Test(commit_window, I10_a_failed_delivery_is_never_passed)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    run(a, OUTCOME_DONE, 2);
+    complete(win, a);
+    retire(win);
+    cr_assert_eq(commit_window_ack(win, 7, 0, true), a);
+    cr_assert_eq(commit_window_ack(win, 7, 0, false), a);
+    cr_assert(commit_window_is_quiet(win));
+    cr_assert_eq(take(win), 0);
+    end(win);
+}
+
+Test(commit_window, a_refused_emission_stops_its_record)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    run(a, OUTCOME_DONE, 2);
+    complete(win, a);
+    commit_window_sent(win, a);
+    commit_window_refuse(win, a);
+    cr_assert_null(commit_window_next_retirable(win));
+    cr_assert_not(commit_window_is_quiet(win), "one report is to come");
+    commit_window_ack(win, 7, 0, false);
+    cr_assert(commit_window_is_quiet(win));
+    cr_assert_eq(take(win), 0);
+    end(win);
+}
+
+Test(commit_window, a_draining_window_starts_nothing_and_finishes_what_runs)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    thread_role_set(ROLE_WORKER);
+    cr_assert(slot_begin(a, 0));
+    thread_role_set(ROLE_POLL);
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    cr_assert_null(admit(win, 2, 0));
+    thread_role_set(ROLE_WORKER);
+    cr_assert_not(slot_begin(b, 1));
+    a->work.outcome = OUTCOME_DONE;
+    slot_finish(a);
+    thread_role_set(ROLE_POLL);
+    cr_assert_eq(complete(win, b), b);
+    cr_assert_eq(b->work.outcome, OUTCOME_UNRUN);
+    complete(win, a);
+    cr_assert_eq(retire(win), 1);
+    cr_assert_eq(take(win), 1);
+    cr_assert(commit_window_is_quiet(win));
+    cr_assert_eq(commit_window_commit_pos(win), 1, "b will be read again");
+    end(win);
+}
+
+Test(commit_window, an_offset_at_or_below_the_last_one_is_a_regression)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    cr_assert_not(commit_window_regressed(win, 0));
+    admit(win, 5, 0);
+    cr_assert(commit_window_regressed(win, 4));
+    cr_assert(commit_window_regressed(win, 5), "the same offset again is one as well");
+    cr_assert_not(commit_window_regressed(win, 6));
+    end(win);
+}
