@@ -536,11 +536,34 @@ static const struct source_ops OPS = {
     .destroy = source_destroy,
 };
 
+/* Each member of the process is one of its own for the group: a static name gets the member's
+ * number, or the second pipeline would fence the first. */
+static bool name_instance(rd_kafka_conf_t *conf, unsigned member, struct error *err)
+{
+    char name[256];
+    size_t size = sizeof name;
+    if (member == 0 || rd_kafka_conf_get(conf, "group.instance.id", name, &size) != 0 ||
+        name[0] == 0) {
+        return true;
+    }
+    char numbered[280];
+    char text[256];
+    snprintf(numbered, sizeof numbered, "%s-%u", name, member);
+    if (rd_kafka_conf_set(conf, "group.instance.id", numbered, text, sizeof text) != 0) {
+        return error_set(err, E_CONFIG, "group.instance.id: %s", text);
+    }
+    return true;
+}
+
 static bool connect_consumer(struct kafka_source *s, const struct kafka_source_options *options,
                              struct error *err)
 {
     rd_kafka_conf_t *conf = kafka_settings_consumer(&options->settings, err);
     if (conf == NULL) {
+        return false;
+    }
+    if (!name_instance(conf, options->member, err)) {
+        rd_kafka_conf_destroy(conf);
         return false;
     }
     rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT |

@@ -22,7 +22,8 @@ struct kafka_source_options {
     struct kafka_settings settings;
     const char *const *topics; /* copied */
     size_t topic_count;
-    unsigned member; /* index of this one among the members of the process */
+    unsigned member; /* index of this one among those of the process; a group.instance.id but that
+                      * of the first gets it as a suffix */
     /* 0: partitions come from the group. Else the group is not joined: member i of n has the
      * partitions i, i + n, ... of each topic; offsets are committed all the same. For a cluster
      * that nobody else uses. */
