@@ -232,8 +232,9 @@ static void show_result(struct demo *demo)
     while (kafka_reader_read(demo->reader, SIZE_MAX, SILENCE_MS, take_word, demo) > 0) {
     }
     double seconds = (double)(demo->last_ns - demo->first_ns) * 1e-9;
-    if (seconds < LOOK_MS * 1e-3) {
-        seconds = LOOK_MS * 1e-3;
+    const double least = (double)LOOK_MS * 1e-3;
+    if (seconds < least) {
+        seconds = least;
     }
     printf("\n%" PRIu64 " records in, %" PRId64 " out in %.2f s: %.0f records/s in, %.0f out; all "
            "committed\n",
