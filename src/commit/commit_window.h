@@ -159,8 +159,8 @@ void commit_window_forget(struct commit_window *win) ON_THREAD(poll_thread);
 /* RUN -> DRAIN -> DEAD; steps may be left out, never taken back. */
 void commit_window_set_mode(struct commit_window *win, enum window_mode mode)
     ON_THREAD(poll_thread);
-/* The slot failed for good: when the window drains from RUN, what was admitted before the slot still
- * begins, so that commit_pos ends at the failed record. False: an earlier one had failed. */
+/* The slot failed for good: when the window drains from RUN, what was admitted before the slot
+ * still begins, so that commit_pos ends at the failed record. False: an earlier one had failed. */
 bool commit_window_stop_at(struct commit_window *win, const struct slot *slot)
     ON_THREAD(poll_thread);
 /* A commit of this position was confirmed by the other side. */

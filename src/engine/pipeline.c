@@ -52,8 +52,8 @@ struct pipeline {
     bool source_dead OWNED_BY(poll_thread); /* SOURCE_FATAL: nothing can be committed */
     bool undrained OWNED_BY(poll_thread);
     uint64_t failures OWNED_BY(poll_thread);
-    struct error error; /* of the first failure, or of the record that a restart begins with; read by
-                           others after CLOSED */
+    struct error error; /* of the first failure, or of the record that a restart begins with; read
+                           by others after CLOSED */
 };
 
 static bool collect(struct pipeline *pipeline) ON_THREAD(poll_thread);

@@ -46,8 +46,8 @@ struct local_chunk {
 /* Embedded; the fields are private. Spare chunks of the standard size. */
 struct local_chunk_pool {
     struct lock lock;
-    struct local_chunk *spare; /* lock */
-    size_t spare_count;        /* lock */
+    struct local_chunk *spare;                /* lock */
+    size_t spare_count;                       /* lock */
     size_t records_out OWNED_BY(poll_thread); /* of all its chunks, not yet released */
 };
 

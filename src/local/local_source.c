@@ -120,8 +120,8 @@ static struct source_event end_of_commit(struct local_source *local) ON_THREAD(p
         .kind = SOURCE_COMMITTED, .commits = local->commits, .commit_count = local->commit_count};
 }
 
-/* END or FATAL of an input that has not told it yet. FATAL ends the pipeline, so it waits until what
- * was read before has left. */
+/* END or FATAL of an input that has not told it yet. FATAL ends the pipeline, so it waits until
+ * what was read before has left. */
 static struct source_event news_of_inputs(struct local_source *local) ON_THREAD(poll_thread)
 {
     for (size_t i = 0; i < local->count; i++) {
