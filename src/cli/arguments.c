@@ -173,7 +173,7 @@ static bool give_operand(struct argument_reading *reading, const char *word)
 
 static bool unknown(const struct argument_reading *reading, const char *flag, size_t size)
 {
-    const char *names[OPTION_ROWS_MAX];
+    const char *names[OPTION_ROWS_MAX] = {NULL};
     size_t count = 0;
     for (const struct argument *argument = reading->table; !is_end(argument); argument++) {
         CHECK(count < OPTION_ROWS_MAX);

@@ -50,7 +50,7 @@ bool help_command(const struct arguments *args, struct error *err)
     if (args->operand_count == 0) {
         return help_print(NULL);
     }
-    char *words[2];
+    char *words[2] = {NULL};
     CHECK(args->operand_count <= 2);
     for (size_t i = 0; i < args->operand_count; i++) {
         words[i] = (char *)args->operands[i];

@@ -128,7 +128,7 @@ static bool refuse_unknown(const struct kafka_setting *setting, struct error *er
     rd_kafka_conf_t *all = rd_kafka_conf_new();
     size_t count = 0;
     const char **dump = rd_kafka_conf_dump(all, &count);
-    const char *names[NAMES_MAX];
+    const char *names[NAMES_MAX] = {NULL};
     size_t name_count = 0;
     for (size_t i = 0; i + 1 < count && name_count < NAMES_MAX; i += 2) {
         names[name_count++] = dump[i];
