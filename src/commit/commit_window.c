@@ -5,30 +5,18 @@
 #include "base/check.h"
 #include "base/memory.h"
 
-enum { CAPACITY_MIN = 2, CAPACITY_MAX = 1 << 20, CHUNK_SLOTS = 64 };
+enum { CAPACITY_MIN = 2, CAPACITY_MAX = 1 << 20 };
 
 #define NOTHING_FAILED UINT64_MAX
 
-/* Slots are made as the window fills and reused last in, first out: what is touched is what is in
- * flight and not the whole ring, which keeps it in the cache. */
-struct slot_chunk {
-    struct slot_chunk *older;
-    _Alignas(CACHE_LINE) struct slot slots[CHUNK_SLOTS];
-};
-
 struct commit_window {
-    IMMUTABLE struct slot **ring; /* `mask` + 1 of them; in use from head to tail */
-    struct slot *spare;           /* free slots, through next */
-    struct slot_chunk *chunks;
-    IMMUTABLE uint64_t mask;
+    struct slot_ring ring;
     IMMUTABLE size_t bytes_max;
     IMMUTABLE uint32_t epoch;
     IMMUTABLE enum processing_emit emit;
     IMMUTABLE void *owner;
     uint32_t generation;
     bool held;
-    uint64_t head;           /* sequence of the oldest slot in use */
-    uint64_t tail;           /* sequence of the next slot to admit */
     uint64_t retire_next;    /* emit=input: sequence of the next slot to retire */
     struct slot *done_first; /* emit=completion: slots to retire, in order of completion */
     struct slot *done_last;
@@ -44,14 +32,6 @@ struct commit_window {
     ATOMIC(poll_thread, worker_thread) _Atomic uint64_t failed; /* lowest; NOTHING_FAILED */
 };
 
-static_assert(sizeof(struct slot) <= (size_t)4 * CACHE_LINE,
-              "a slot stays small: windows have many");
-static_assert(offsetof(struct slot, work) == 0, "a work is the head of its slot");
-
-static struct slot *slot_at(const struct commit_window *win, uint64_t sequence);
-static struct slot *take_spare(struct commit_window *win);
-static void set_state(struct slot *slot, enum slot_state state);
-static enum slot_state get_state(const struct slot *slot);
 static struct slot *find_current(struct commit_window *win, uint32_t epoch, uint64_t sequence);
 static void settle(struct slot *slot);
 static void free_head(struct commit_window *win, struct record *rec);
@@ -65,8 +45,7 @@ struct commit_window *commit_window_create(const struct commit_window_options *o
     CHECK((options->capacity & (options->capacity - 1)) == 0);
     CHECK(options->bytes_max > 0);
     struct commit_window *win = memory_alloc_aligned(sizeof *win);
-    win->ring = memory_alloc_array(options->capacity, sizeof *win->ring);
-    win->mask = options->capacity - 1;
+    slot_ring_init(&win->ring, options->capacity, win);
     win->bytes_max = options->bytes_max;
     win->epoch = options->epoch;
     win->emit = options->emit;
@@ -85,37 +64,9 @@ void commit_window_destroy(struct commit_window *win)
     if (win == NULL) {
         return;
     }
-    CHECK(win->head == win->tail);
     CHECK(win->outstanding == 0);
-    while (win->chunks) {
-        struct slot_chunk *chunk = win->chunks;
-        win->chunks = chunk->older;
-        for (size_t i = 0; i < CHUNK_SLOTS; i++) {
-            effects_fini(&chunk->slots[i].work.effects);
-        }
-        memory_free(chunk);
-    }
-    memory_free(win->ring);
+    slot_ring_fini(&win->ring);
     memory_free(win);
-}
-
-static struct slot *take_spare(struct commit_window *win)
-{
-    if (win->spare == NULL) {
-        struct slot_chunk *chunk = memory_alloc_aligned(sizeof *chunk);
-        chunk->older = win->chunks;
-        win->chunks = chunk;
-        for (size_t i = CHUNK_SLOTS; i-- > 0;) {
-            struct slot *slot = &chunk->slots[i];
-            slot->window = win;
-            effects_init(&slot->work.effects);
-            slot->next = win->spare;
-            win->spare = slot;
-        }
-    }
-    struct slot *slot = win->spare;
-    win->spare = slot->next;
-    return slot;
 }
 
 /* --- the way of a record ------------------------------------------------------------------- */
@@ -133,14 +84,10 @@ struct slot *commit_window_admit(struct commit_window *win, const struct record 
     }
     CHECK(rec->offset > win->last_offset);
     CHECK(virtual_key < VIRTUAL_KEYS || virtual_key == NO_KEY);
-    struct slot *slot = take_spare(win);
-    win->ring[win->tail & win->mask] = slot;
-    DCHECK(get_state(slot) == SLOT_FREE);
-    DCHECK(slot->work.effects.count == 0);
+    struct slot *slot = slot_ring_push(&win->ring);
     slot->work.rec = *rec;
     slot->work.outcome = OUTCOME_NONE;
     slot->work.reason = NULL;
-    slot->sequence = win->tail;
     slot->virtual_key = virtual_key;
     slot->generation = win->generation;
     slot->attempt = 0;
@@ -148,17 +95,15 @@ struct slot *commit_window_admit(struct commit_window *win, const struct record 
     slot->undeliverable = false;
     slot->outstanding = true;
     slot->mailbox = NULL;
-    slot->next = NULL;
-    set_state(slot, SLOT_ADMITTED);
-    if (win->head == win->tail) {
+    slot_set_state(slot, SLOT_ADMITTED);
+    if (slot_ring_count(&win->ring) == 1) {
         win->commit_pos = rec->offset;
     }
-    win->tail++;
     win->outstanding++;
     win->counts.admitted++;
     win->last_offset = rec->offset;
     win->bytes += record_bytes(rec);
-    win->held = win->tail - win->head > win->mask || win->bytes >= win->bytes_max;
+    win->held = slot_ring_count(&win->ring) > win->ring.mask || win->bytes >= win->bytes_max;
     return slot;
 }
 
@@ -175,22 +120,22 @@ static bool may_begin(const struct slot *slot)
 
 bool slot_begin(struct slot *slot, uint16_t worker)
 {
-    DCHECK(get_state(slot) == SLOT_ADMITTED);
+    DCHECK(slot_get_state(slot) == SLOT_ADMITTED);
     if (!may_begin(slot)) {
         slot->work.outcome = OUTCOME_UNRUN;
         return false;
     }
     slot->holder = worker;
     slot->work.outcome = OUTCOME_NONE;
-    set_state(slot, SLOT_BEGUN);
+    slot_set_state(slot, SLOT_BEGUN);
     return true;
 }
 
 void slot_finish(struct slot *slot)
 {
-    CHECK(get_state(slot) == SLOT_BEGUN);
+    CHECK(slot_get_state(slot) == SLOT_BEGUN);
     CHECK(slot->work.outcome == OUTCOME_DONE || slot->work.outcome == OUTCOME_FAILED);
-    set_state(slot, SLOT_COMPLETED);
+    slot_set_state(slot, SLOT_COMPLETED);
 }
 
 struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, uint64_t sequence,
@@ -209,10 +154,10 @@ struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, u
         return NULL;
     }
     if (slot->work.outcome == OUTCOME_UNRUN) {
-        DCHECK(get_state(slot) == SLOT_ADMITTED);
+        DCHECK(slot_get_state(slot) == SLOT_ADMITTED);
         return slot;
     }
-    CHECK(get_state(slot) == SLOT_COMPLETED);
+    CHECK(slot_get_state(slot) == SLOT_COMPLETED);
     if (slot->work.outcome == OUTCOME_DONE && win->emit == EMIT_COMPLETION) {
         slot->next = NULL;
         if (win->done_last) {
@@ -234,10 +179,10 @@ struct slot *commit_window_next_retirable(struct commit_window *win)
     if (win->emit == EMIT_COMPLETION) {
         return win->done_first;
     }
-    if (win->retire_next == win->tail) {
+    if (win->retire_next == win->ring.tail) {
         return NULL;
     }
-    struct slot *slot = slot_at(win, win->retire_next);
+    struct slot *slot = slot_ring_at(&win->ring, win->retire_next);
     bool ready = !slot->outstanding && slot->work.outcome == OUTCOME_DONE;
     return ready ? slot : NULL;
 }
@@ -273,14 +218,14 @@ void commit_window_retire(struct commit_window *win, struct slot *slot)
 {
     CHECK(slot == commit_window_next_retirable(win));
     CHECK(slot->unsent == NULL);
-    CHECK(get_state(slot) == SLOT_COMPLETED);
+    CHECK(slot_get_state(slot) == SLOT_COMPLETED);
     if (win->emit == EMIT_COMPLETION) {
         take_done(win, slot);
     } else {
         win->retire_next++;
     }
     win->counts.retired++;
-    set_state(slot, SLOT_RETIRED);
+    slot_set_state(slot, SLOT_RETIRED);
     settle(slot);
 }
 
@@ -307,29 +252,31 @@ struct slot *commit_window_ack(struct commit_window *win, uint32_t epoch, uint64
 /* RETIRED -> ACKED as soon as every emission has its good report. */
 static void settle(struct slot *slot)
 {
-    if (slot->unacked == 0 && !slot->undeliverable && get_state(slot) == SLOT_RETIRED) {
-        set_state(slot, SLOT_ACKED);
+    if (slot->unacked == 0 && !slot->undeliverable && slot_get_state(slot) == SLOT_RETIRED) {
+        slot_set_state(slot, SLOT_ACKED);
     }
 }
 
 bool commit_window_take_acked(struct commit_window *win, struct record *rec)
 {
-    if (win->head == win->tail) {
+    if (win->ring.head == win->ring.tail) {
         return false;
     }
-    struct slot *slot = slot_at(win, win->head);
-    if (slot->outstanding || get_state(slot) != SLOT_ACKED) {
+    struct slot *slot = slot_ring_at(&win->ring, win->ring.head);
+    if (slot->outstanding || slot_get_state(slot) != SLOT_ACKED) {
         return false;
     }
     if (commit_window_mode(win) == WINDOW_DEAD) {
         return false;
     }
     free_head(win, rec);
-    bool empty = win->head == win->tail;
-    int64_t next = empty ? win->last_offset + 1 : slot_at(win, win->head)->work.rec.offset;
+    bool empty = win->ring.head == win->ring.tail;
+    int64_t next =
+        empty ? win->last_offset + 1 : slot_ring_at(&win->ring, win->ring.head)->work.rec.offset;
     CHECK(next > win->commit_pos);
     win->commit_pos = next;
-    if ((win->tail - win->head) * 4 < (win->mask + 1) * 3 && win->bytes * 4 < win->bytes_max * 3) {
+    if ((win->ring.tail - win->ring.head) * 4 < (win->ring.mask + 1) * 3 &&
+        win->bytes * 4 < win->bytes_max * 3) {
         win->held = false;
     }
     return true;
@@ -340,7 +287,7 @@ bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
     CHECK(commit_window_mode(win) == WINDOW_DEAD);
     CHECK(win->outstanding == 0);
     CHECK(win->undelivered == 0);
-    if (win->head == win->tail) {
+    if (win->ring.head == win->ring.tail) {
         return false;
     }
     free_head(win, rec);
@@ -350,9 +297,9 @@ bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
 void commit_window_forget(struct commit_window *win)
 {
     CHECK(commit_window_mode(win) == WINDOW_DEAD);
-    for (uint64_t sequence = win->head; sequence < win->tail; sequence++) {
-        slot_at(win, sequence)->outstanding = false;
-        slot_at(win, sequence)->unacked = 0;
+    for (uint64_t sequence = win->ring.head; sequence < win->ring.tail; sequence++) {
+        slot_ring_at(&win->ring, sequence)->outstanding = false;
+        slot_ring_at(&win->ring, sequence)->unacked = 0;
     }
     win->outstanding = 0;
     win->undelivered = 0;
@@ -360,16 +307,11 @@ void commit_window_forget(struct commit_window *win)
 
 static void free_head(struct commit_window *win, struct record *rec)
 {
-    struct slot *slot = slot_at(win, win->head);
+    struct slot *slot = slot_ring_at(&win->ring, win->ring.head);
     *rec = slot->work.rec;
     CHECK(win->bytes >= record_bytes(rec));
     win->bytes -= record_bytes(rec);
-    effects_clear(&slot->work.effects);
-    slot->work.reason = NULL;
-    set_state(slot, SLOT_FREE);
-    slot->next = win->spare;
-    win->spare = slot;
-    win->head++;
+    slot_ring_pop(&win->ring);
     win->counts.freed++;
 }
 
@@ -385,7 +327,7 @@ void commit_window_set_mode(struct commit_window *win, enum window_mode mode)
 
 bool commit_window_stop_at(struct commit_window *win, const struct slot *slot)
 {
-    CHECK(slot->sequence >= win->head && slot->sequence < win->tail);
+    CHECK(slot->sequence >= win->ring.head && slot->sequence < win->ring.tail);
     uint64_t failed = atomic_load_explicit(&win->failed, memory_order_relaxed);
     if (slot->sequence >= failed) {
         return false;
@@ -444,17 +386,17 @@ bool commit_window_is_held(const struct commit_window *win)
 
 uint32_t commit_window_room(const struct commit_window *win)
 {
-    return win->held ? 0 : (uint32_t)(win->mask + 1 - (win->tail - win->head));
+    return win->held ? 0 : (uint32_t)(win->ring.mask + 1 - (win->ring.tail - win->ring.head));
 }
 
 uint32_t commit_window_used(const struct commit_window *win)
 {
-    return (uint32_t)(win->tail - win->head);
+    return (uint32_t)(win->ring.tail - win->ring.head);
 }
 
 uint32_t commit_window_capacity(const struct commit_window *win)
 {
-    return (uint32_t)(win->mask + 1);
+    return (uint32_t)(win->ring.mask + 1);
 }
 
 size_t commit_window_bytes(const struct commit_window *win)
@@ -480,7 +422,7 @@ bool commit_window_is_quiet(struct commit_window *win)
 
 const struct slot *commit_window_head(const struct commit_window *win)
 {
-    return win->head == win->tail ? NULL : slot_at(win, win->head);
+    return win->ring.head == win->ring.tail ? NULL : slot_ring_at(&win->ring, win->ring.head);
 }
 
 struct commit_window_counts commit_window_counts(const struct commit_window *win)
@@ -488,25 +430,10 @@ struct commit_window_counts commit_window_counts(const struct commit_window *win
     return win->counts;
 }
 
-static struct slot *slot_at(const struct commit_window *win, uint64_t sequence)
-{
-    return win->ring[sequence & win->mask];
-}
-
-static void set_state(struct slot *slot, enum slot_state state)
-{
-    atomic_store_explicit(&slot->state, (uint8_t)state, memory_order_relaxed);
-}
-
-static enum slot_state get_state(const struct slot *slot)
-{
-    return (enum slot_state)atomic_load_explicit(&slot->state, memory_order_relaxed);
-}
-
 static struct slot *find_current(struct commit_window *win, uint32_t epoch, uint64_t sequence)
 {
-    bool current = epoch == win->epoch && sequence >= win->head && sequence < win->tail;
-    return current ? slot_at(win, sequence) : NULL;
+    bool current = epoch == win->epoch && sequence >= win->ring.head && sequence < win->ring.tail;
+    return current ? slot_ring_at(&win->ring, sequence) : NULL;
 }
 
 /* --- the invariants, executed -------------------------------------------------------------- */
@@ -520,12 +447,12 @@ struct tally {
 /* What must hold of one slot in use, whoever holds it. */
 static void check_slot(const struct commit_window *win, uint64_t sequence, struct tally *tally)
 {
-    const struct slot *slot = slot_at(win, sequence);
-    enum slot_state state = get_state(slot);
+    const struct slot *slot = slot_ring_at(&win->ring, sequence);
+    enum slot_state state = slot_get_state(slot);
     CHECK(slot->sequence == sequence);
     CHECK(state != SLOT_FREE); /* I4 */
-    if (sequence > win->head) {
-        CHECK(slot->work.rec.offset > slot_at(win, sequence - 1)->work.rec.offset);
+    if (sequence > win->ring.head) {
+        CHECK(slot->work.rec.offset > slot_ring_at(&win->ring, sequence - 1)->work.rec.offset);
     }
     if (!slot->outstanding) {
         CHECK(state != SLOT_BEGUN);
@@ -543,17 +470,17 @@ static void check_slot(const struct commit_window *win, uint64_t sequence, struc
 /* I5, quadratic; only while no other thread runs. */
 static void check_keys(const struct commit_window *win)
 {
-    for (uint64_t later = win->head; later < win->tail; later++) {
-        const struct slot *slot = slot_at(win, later);
-        if (get_state(slot) != SLOT_BEGUN || slot->virtual_key == NO_KEY) {
+    for (uint64_t later = win->ring.head; later < win->ring.tail; later++) {
+        const struct slot *slot = slot_ring_at(&win->ring, later);
+        if (slot_get_state(slot) != SLOT_BEGUN || slot->virtual_key == NO_KEY) {
             continue;
         }
-        for (uint64_t earlier = win->head; earlier < later; earlier++) {
-            const struct slot *other = slot_at(win, earlier);
+        for (uint64_t earlier = win->ring.head; earlier < later; earlier++) {
+            const struct slot *other = slot_ring_at(&win->ring, earlier);
             if (other->virtual_key != slot->virtual_key) {
                 continue;
             }
-            enum slot_state state = get_state(other);
+            enum slot_state state = slot_get_state(other);
             bool terminal = state >= SLOT_COMPLETED && state != SLOT_WAITING;
             CHECK(terminal || (state == SLOT_BEGUN && other->holder == slot->holder));
         }
@@ -562,33 +489,34 @@ static void check_keys(const struct commit_window *win)
 
 void commit_window_check(const struct commit_window *win, bool exact)
 {
-    uint64_t used = win->tail - win->head;
-    CHECK(used <= win->mask + 1); /* I3 */
-    CHECK(win->counts.admitted == win->tail);
-    CHECK(win->counts.freed == win->head);
+    uint64_t used = win->ring.tail - win->ring.head;
+    CHECK(used <= win->ring.mask + 1); /* I3 */
+    CHECK(win->counts.admitted == win->ring.tail);
+    CHECK(win->counts.freed == win->ring.head);
     struct tally tally = {0};
-    for (uint64_t sequence = win->head; sequence < win->tail; sequence++) {
+    for (uint64_t sequence = win->ring.head; sequence < win->ring.tail; sequence++) {
         check_slot(win, sequence, &tally);
     }
     CHECK(tally.bytes == win->bytes);
     CHECK(tally.outstanding == win->outstanding);
     CHECK(tally.undelivered == win->undelivered);
     if (used > 0) {
-        const struct slot *last = slot_at(win, win->tail - 1);
+        const struct slot *last = slot_ring_at(&win->ring, win->ring.tail - 1);
         CHECK(last->work.rec.offset == win->last_offset);
         CHECK(win->bytes - record_bytes(&last->work.rec) < win->bytes_max); /* I3 */
     }
-    bool full = used == win->mask + 1 || win->bytes >= win->bytes_max;
-    bool low = used * 4 < (win->mask + 1) * 3 && win->bytes * 4 < win->bytes_max * 3;
+    bool full = used == win->ring.mask + 1 || win->bytes >= win->bytes_max;
+    bool low = used * 4 < (win->ring.mask + 1) * 3 && win->bytes * 4 < win->bytes_max * 3;
     if (commit_window_mode(win) != WINDOW_DEAD) {
-        int64_t expected = used ? slot_at(win, win->head)->work.rec.offset : win->last_offset + 1;
+        int64_t expected =
+            used ? slot_ring_at(&win->ring, win->ring.head)->work.rec.offset : win->last_offset + 1;
         CHECK(win->commit_pos == POSITION_NONE || win->commit_pos == expected); /* I1 */
         CHECK(!full || win->held);
         CHECK(!low || !win->held);
     }
     CHECK(win->committed_pos <= win->commit_pos); /* I2 */
     if (win->emit == EMIT_INPUT) {
-        CHECK(win->retire_next >= win->head && win->retire_next <= win->tail);
+        CHECK(win->retire_next >= win->ring.head && win->retire_next <= win->ring.tail);
     }
     if (exact) {
         check_keys(win);

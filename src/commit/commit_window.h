@@ -40,48 +40,17 @@
 
 #include "base/annotations.h"
 #include "base/thread_role.h"
+#include "commit/slot_ring.h"
 #include "stream/processing.h"
 #include "stream/work.h"
 
 struct commit_window;
-struct mailbox;
-
-enum slot_state {
-    SLOT_FREE,
-    SLOT_ADMITTED,
-    SLOT_BEGUN,
-    SLOT_COMPLETED,
-    SLOT_WAITING,
-    SLOT_RETIRED,
-    SLOT_ACKED,
-};
 
 enum window_mode {
     WINDOW_RUN,
     WINDOW_DRAIN, /* nothing is admitted, nothing begins but what lies before a failed record; what
                      runs is finished */
     WINDOW_DEAD,  /* given away: what still comes back is only counted */
-};
-
-enum { NO_KEY = UINT16_MAX, VIRTUAL_KEYS = 4096 };
-
-/* One admitted record. `work` is first: a struct work * of a slot is its struct slot *. */
-struct slot {
-    struct work work;
-    struct commit_window *window;
-    uint64_t sequence; /* position in the window's history, without gaps, from 0 */
-    struct slot *next; /* of the list it is in: a mailbox, a ready list, or the retire list */
-    struct mailbox *mailbox;
-    struct emission *unsent; /* next emission to hand to the sink */
-    uint32_t stamp;          /* order of submission among all slots of the exchange */
-    uint32_t unacked;        /* emissions sent and without a report */
-    uint32_t generation;     /* of the script that it belongs to */
-    uint16_t virtual_key;    /* NO_KEY: may run beside anything */
-    uint16_t attempt;        /* of running it, from 0 */
-    ATOMIC(holder, check) _Atomic uint8_t state; /* enum slot_state */
-    uint16_t holder;                             /* worker that has it */
-    bool outstanding;   /* on the way to a worker, with it, or on the way back */
-    bool undeliverable; /* a report said no: never acked */
 };
 
 struct commit_window_options {
