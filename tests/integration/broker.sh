@@ -75,21 +75,6 @@ LUA
 
 everything='%p %o %k %s %T %h\n'
 
-# What a loop over each partition would write: key, value, timestamp and headers in order of the input.
-
-kafka_test broker_one_thread_writes_what_a_serial_loop_writes serial.in:4 serial.k1:4
-broker_one_thread_writes_what_a_serial_loop_writes() {
-    write_scripts
-    fill serial.in 20000 500
-    moontide identity.lua serial.in serial.k1 serial1 -e
-    local p
-    for p in 0 1 2 3; do
-        read_topic serial.in "$everything" $p >wanted
-        read_topic serial.k1 "$everything" $p >got
-        [ -s wanted ] || fail "partition $p is empty"
-        same wanted got
-    done
-}
 
 kafka_test broker_eight_threads_a_task_write_what_one_writes one.in:1 one.k8:1 serial.in:4 serial.k8:4
 broker_eight_threads_a_task_write_what_one_writes() {
@@ -119,31 +104,6 @@ broker_completion_keeps_the_order_of_each_key() {
     [ "$(wc -l <got)" = 20000 ] || fail "$(wc -l <got) records"
     awk '$3 + 0 <= last[$1 " " $2] { print "key", $2, "has", $3, "after", last[$1 " " $2]; bad = 1 }
          { last[$1 " " $2] = $3 + 0 } END { exit bad }' got
-}
-
-kafka_test broker_bytes_pass_through_a_script bytes.in:1 bytes.out:1
-broker_bytes_pass_through_a_script() {
-    write_scripts
-    cat >make.lua <<'LUA'
-return function(rec, ctx)
-    ctx:forward { key = nil, value = nil, timestamp = 1777629600123 }
-    ctx:forward { key = "", value = "", timestamp = 1777629600124 }
-    ctx:forward { key = "k\0\n", value = "v\0\n\255", timestamp = 1777629600125,
-        headers = { { "a", "1" }, { "b", nil }, { "a", "" }, { "c", "\0\n" } } }
-    ctx:forward { key = "big", value = string.rep("0123456789", 20000), timestamp = 1777629600126 }
-end
-LUA
-    echo x >line
-    "$MOONTIDE" run make.lua --in file:line --out "$(topic bytes.in)" -b "$broker"
-    moontide identity.lua bytes.in bytes.out bytes -e
-    local format='%p %o %K %k %S %s %T %h\n'
-    read_topic bytes.in "$format" >wanted
-    read_topic bytes.out "$format" >got
-    same wanted got
-    read_topic bytes.out '%K %S %T\n' >sizes
-    printf -- '-1 -1 1777629600123\n0 0 1777629600124\n3 4 1777629600125\n3 200000 1777629600126\n' >wanted
-    same wanted sizes
-    has got 'a=1,b=NULL,a=,c='
 }
 
 ids_missing() {
@@ -298,43 +258,6 @@ LUA
     moontide sleeper.lua stay.in stay.out stay -e -X kafka.consumer.max.poll.interval.ms=7000 2>log
     [ "$(count_topic stay.out)" = 1 ] || fail "$(count_topic stay.out) records"
     [ "$(grep -c 'partition assigned' log)" = 1 ] || fail "$(cat log)"
-}
-
-kafka_test broker_a_failed_record_is_never_passed fail.in:1 fail.out:1
-broker_a_failed_record_is_never_passed() {
-    cat >fails.lua <<'LUA'
-return function(rec)
-    if rec.value == "700" then error("no 700 today") end
-    return rec
-end
-LUA
-    write_scripts
-    fill fail.in 1000 50
-    code 4 moontide fails.lua fail.in fail.out fail -X num.stream.threads=4 -X num.threads.per.task=4
-    has err 'at offset 699'
-    has err 'no 700 today'
-    # what had not begun before the failure is not begun after it: the prefix may end earlier
-    local left
-    left=$(count_topic fail.out)
-    [ "$left" -le 699 ] || fail "$left records left"
-    [ "$(committed fail.in fail)" = "0 $left" ] || fail "committed: $(committed fail.in fail), not $left"
-    moontide identity.lua fail.in fail.out fail -e
-    read_topic fail.in '%k %s\n' >wanted
-    read_topic fail.out '%k %s\n' >got
-    same wanted got
-}
-
-kafka_test broker_a_restart_resumes_at_the_committed_offset resume.in:2 resume.out:2
-broker_a_restart_resumes_at_the_committed_offset() {
-    write_scripts
-    fill resume.in 1000 50
-    moontide identity.lua resume.in resume.out resume -e
-    moontide identity.lua resume.in resume.out resume -e
-    [ "$(count_topic resume.out)" = 1000 ] || fail "$(count_topic resume.out) records"
-    moontide identity.lua resume.in resume.out latest -e -X auto.offset.reset=latest
-    [ "$(count_topic resume.out)" = 1000 ] || fail "latest read old records"
-    code 5 "$MOONTIDE" run identity.lua --in nowhere --out "$(topic resume.out)" -b "$broker" -g g
-    has err nowhere
 }
 
 kafka_test broker_the_peer_obeys_its_contract peer.in:4 peer.out:4
