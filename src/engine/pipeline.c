@@ -49,6 +49,7 @@ struct pipeline {
     int64_t end_ms OWNED_BY(poll_thread);    /* DRAINING, CLOSING: give up then */
     bool ready OWNED_BY(poll_thread);        /* the assignment is whole */
     bool source_closed OWNED_BY(poll_thread);
+    bool sink_broken OWNED_BY(poll_thread); /* it was told and acted upon */
     bool source_dead OWNED_BY(poll_thread); /* SOURCE_FATAL: nothing can be committed */
     bool undrained OWNED_BY(poll_thread);
     uint64_t failures OWNED_BY(poll_thread);
@@ -222,7 +223,8 @@ static bool deliver(struct pipeline *pipeline)
             break;
         }
     }
-    if (pipeline->sink->ops->broken(pipeline->sink, &err)) {
+    if (!pipeline->sink_broken && pipeline->sink->ops->broken(pipeline->sink, &err)) {
+        pipeline->sink_broken = true;
         fail(pipeline, &err);
         pipeline_stop(pipeline, true); /* a drain would wait for reports that never come */
     }
