@@ -56,7 +56,7 @@ static void begin(struct model *model, uint32_t capacity, size_t bytes_max,
         .capacity = capacity, .bytes_max = bytes_max, .epoch = EPOCH, .emit = emit});
 }
 
-static void end(struct model *model)
+static ON_THREAD(poll_thread) void end(struct model *model)
 {
     struct record rec;
     commit_window_set_mode(model->win, WINDOW_DEAD);
@@ -111,7 +111,7 @@ static bool is_acked(const struct entry *entry)
     return entry->retired && !entry->undeliverable && entry->reports == entry->emissions;
 }
 
-static void compare(struct model *model)
+static ON_THREAD(poll_thread) void compare(struct model *model)
 {
     commit_window_check(model->win, true);
     int64_t position = POSITION_NONE;
@@ -130,7 +130,7 @@ static void compare(struct model *model)
 
 /* --- operations on both -------------------------------------------------------------------- */
 
-static void admit(struct model *model)
+static ON_THREAD(poll_thread) void admit(struct model *model)
 {
     size_t bytes = below(30);
     struct record rec = {.offset = model->next_offset, .value = "", .value_size = (uint32_t)bytes};
@@ -150,6 +150,7 @@ static void admit(struct model *model)
 static void run_entry(struct entry *entry, bool failed, int emissions)
 {
     thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
     CHECK(slot_begin(entry->slot, 0));
     entry->emissions = failed ? 0 : emissions;
     for (int i = 0; i < entry->emissions; i++) {
@@ -162,7 +163,7 @@ static void run_entry(struct entry *entry, bool failed, int emissions)
     thread_role_set(ROLE_POLL);
 }
 
-static void complete(struct model *model, size_t index)
+static ON_THREAD(poll_thread) void complete(struct model *model, size_t index)
 {
     struct entry *entry = &model->list[index];
     struct slot *got =
@@ -174,7 +175,7 @@ static void complete(struct model *model, size_t index)
     entry->known = true;
 }
 
-static void send_or_retire(struct model *model)
+static ON_THREAD(poll_thread) void send_or_retire(struct model *model)
 {
     struct entry *entry = next_retirable(model);
     if (entry == NULL) {
@@ -193,7 +194,7 @@ static void send_or_retire(struct model *model)
     }
 }
 
-static void report(struct model *model, size_t index, bool failed)
+static ON_THREAD(poll_thread) void report(struct model *model, size_t index, bool failed)
 {
     struct entry *entry = &model->list[index];
     bool due = !entry->freed && entry->reports < entry->sent;
@@ -205,7 +206,7 @@ static void report(struct model *model, size_t index, bool failed)
     }
 }
 
-static void take(struct model *model)
+static ON_THREAD(poll_thread) void take(struct model *model)
 {
     struct record rec;
     bool due = model->freed < model->count && is_acked(&model->list[model->freed]);
@@ -217,7 +218,7 @@ static void take(struct model *model)
     }
 }
 
-static void random_run(void)
+static ON_THREAD(poll_thread) void random_run(void)
 {
     struct model model;
     begin(&model, 2u << below(6), below(3) ? 1 << 20 : 1 + below(200),
@@ -286,8 +287,8 @@ static bool permute(int *items, int count)
 }
 
 /* Completes in one order; what retires is reported in the other order as soon as it can be. */
-static void one_order(const int *completions, const int *reports, int count,
-                      enum processing_emit emit)
+static ON_THREAD(poll_thread) void one_order(const int *completions, const int *reports, int count,
+                                             enum processing_emit emit)
 {
     struct model model;
     begin(&model, 8, 1 << 20, emit);
@@ -317,7 +318,7 @@ static void one_order(const int *completions, const int *reports, int count,
     end(&model);
 }
 
-static long all_orders(int count, enum processing_emit emit)
+static ON_THREAD(poll_thread) long all_orders(int count, enum processing_emit emit)
 {
     long orders = 0;
     int completions[8], reports[8];
@@ -343,6 +344,7 @@ int main(int argc, char **argv)
     fflush(stdout);
     random_state = seed;
     thread_role_set(ROLE_POLL);
+    thread_assert_poll();
     for (int i = 0; i < RUNS; i++) {
         random_run();
     }

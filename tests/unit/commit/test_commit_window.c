@@ -4,14 +4,16 @@
 
 /* Each invariant of the header by its number. One thread is poll thread and worker in turn. */
 
-static struct commit_window *make(uint32_t capacity, size_t bytes_max, enum processing_emit emit)
+static ASSERTS_ROLE(poll_thread) struct commit_window *make(uint32_t capacity, size_t bytes_max,
+                                                            enum processing_emit emit)
 {
     thread_role_set(ROLE_POLL);
     return commit_window_create(&(struct commit_window_options){
         .capacity = capacity, .bytes_max = bytes_max, .epoch = 7, .emit = emit});
 }
 
-static struct slot *admit(struct commit_window *win, int64_t offset, uint16_t key)
+static ON_THREAD(poll_thread) struct slot *admit(struct commit_window *win, int64_t offset,
+                                                 uint16_t key)
 {
     struct record rec = {.offset = offset, .value = "0123456789", .value_size = 10};
     return commit_window_admit(win, &rec, key);
@@ -20,8 +22,9 @@ static struct slot *admit(struct commit_window *win, int64_t offset, uint16_t ke
 static void run(struct slot *slot, enum outcome outcome, int emissions)
 {
     thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
     cr_assert(slot_begin(slot, 0));
-    slot->work.outcome = outcome;
+    slot->work.outcome = (uint8_t)outcome;
     for (int i = 0; i < emissions; i++) {
         effects_emit(&slot->work.effects);
     }
@@ -29,13 +32,13 @@ static void run(struct slot *slot, enum outcome outcome, int emissions)
     thread_role_set(ROLE_POLL);
 }
 
-static struct slot *complete(struct commit_window *win, struct slot *slot)
+static ON_THREAD(poll_thread) struct slot *complete(struct commit_window *win, struct slot *slot)
 {
     return commit_window_complete(win, 7, slot->sequence, slot->attempt);
 }
 
 /* Sends and retires all that may; returns how many slots retired. */
-static int retire(struct commit_window *win)
+static ON_THREAD(poll_thread) int retire(struct commit_window *win)
 {
     int count = 0;
     struct slot *slot;
@@ -50,7 +53,7 @@ static int retire(struct commit_window *win)
     return count;
 }
 
-static int take(struct commit_window *win)
+static ON_THREAD(poll_thread) int take(struct commit_window *win)
 {
     struct record rec;
     int count = 0;
@@ -61,7 +64,7 @@ static int take(struct commit_window *win)
     return count;
 }
 
-static void end(struct commit_window *win)
+static ON_THREAD(poll_thread) void end(struct commit_window *win)
 {
     struct record rec;
     commit_window_set_mode(win, WINDOW_DEAD);
@@ -286,11 +289,13 @@ Test(commit_window, a_draining_window_starts_nothing_and_finishes_what_runs)
     struct slot *a = admit(win, 0, 0);
     struct slot *b = admit(win, 1, 1);
     thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
     cr_assert(slot_begin(a, 0));
     thread_role_set(ROLE_POLL);
     commit_window_set_mode(win, WINDOW_DRAIN);
     cr_assert_null(admit(win, 2, 0));
     thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
     cr_assert_not(slot_begin(b, 1));
     a->work.outcome = OUTCOME_DONE;
     slot_finish(a);

@@ -225,7 +225,7 @@ Test(kafka_ports, a_restart_resumes_at_the_committed_offset)
     struct sink *sink = open_sink();
     for (int i = 0; i < 10; i++) {
         struct emission emission = {
-            .partition = 1, .value = "0123456789" + i, .value_size = 1, .timestamp_ms = -1};
+            .partition = 1, .value = &"0123456789"[i], .value_size = 1, .timestamp_ms = -1};
         give(sink, &emission, 0);
     }
     await_reports(sink, 10);
@@ -264,7 +264,7 @@ Test(kafka_ports, a_held_partition_keeps_its_records)
     struct sink *sink = open_sink();
     for (int i = 0; i < 6; i++) {
         struct emission emission = {
-            .partition = i % 2, .value = "012345" + i, .value_size = 1, .timestamp_ms = -1};
+            .partition = i % 2, .value = &"012345"[i], .value_size = 1, .timestamp_ms = -1};
         give(sink, &emission, 0);
     }
     await_reports(sink, 6);
