@@ -257,16 +257,18 @@ static void settle(struct slot *slot)
     }
 }
 
-bool commit_window_take_acked(struct commit_window *win, struct record *rec)
+static bool is_head_acked(const struct commit_window *win)
 {
     if (win->ring.head == win->ring.tail) {
         return false;
     }
-    struct slot *slot = slot_ring_at(&win->ring, win->ring.head);
-    if (slot->outstanding || slot_get_state(slot) != SLOT_ACKED) {
-        return false;
-    }
-    if (commit_window_mode(win) == WINDOW_DEAD) {
+    const struct slot *slot = slot_ring_at(&win->ring, win->ring.head);
+    return !slot->outstanding && slot_get_state(slot) == SLOT_ACKED;
+}
+
+bool commit_window_take_acked(struct commit_window *win, struct record *rec)
+{
+    if (!is_head_acked(win) || commit_window_mode(win) == WINDOW_DEAD) {
         return false;
     }
     free_head(win, rec);
@@ -417,7 +419,7 @@ uint64_t commit_window_undelivered(const struct commit_window *win)
 bool commit_window_is_quiet(struct commit_window *win)
 {
     return win->outstanding == 0 && win->undelivered == 0 &&
-           commit_window_next_retirable(win) == NULL;
+           commit_window_next_retirable(win) == NULL && !is_head_acked(win);
 }
 
 const struct slot *commit_window_head(const struct commit_window *win)

@@ -161,7 +161,8 @@ size_t commit_window_bytes(const struct commit_window *win);
 uint32_t commit_window_outstanding(const struct commit_window *win);
 /* Emissions without a report. */
 uint64_t commit_window_undelivered(const struct commit_window *win);
-/* Nothing outstanding, nothing retirable, nothing undelivered: as drained as it gets. */
+/* Nothing outstanding, nothing retirable, nothing undelivered, nothing acked at the head: as
+ * drained as it gets, and commit_pos says so. */
 bool commit_window_is_quiet(struct commit_window *win) ON_THREAD(poll_thread);
 /* The oldest slot, or NULL; borrowed until the next take. */
 const struct slot *commit_window_head(const struct commit_window *win);
