@@ -102,6 +102,11 @@ all_committed() {
 
 # kafka_run SCRIPT IN OUT GROUP [OPTION...]: the binary on topics.
 kafka_run() { moon run "$1" --in "$2" --out "$3" -b "$broker" -g "$4" "${@:5}"; }
+# kafka_start LOG SCRIPT IN OUT GROUP [OPTION...]: the same in the background, its process in $pid.
+kafka_start() {
+    "$MOONTIDE" run "$2" --in "$3" --out "$4" -b "$broker" -g "$5" "${@:6}" 2>"$1" >/dev/null &
+    pid=$!
+}
 threads() { printf '%s\n' -X "num.stream.threads=$1" -X "num.threads.per.task=$2"; }
 
 # keyed COUNT KEYS: lines of key, tab, number; keys come in turn.
