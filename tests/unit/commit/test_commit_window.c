@@ -320,3 +320,17 @@ Test(commit_window, an_offset_at_or_below_the_last_one_is_a_regression)
     cr_assert_not(commit_window_regressed(win, 6));
     end(win);
 }
+
+Test(commit_window, it_is_quiet_when_its_commit_position_is_final)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    run(a, OUTCOME_DONE, 1);
+    complete(win, a);
+    retire(win);
+    commit_window_ack(win, 7, 0, false);
+    cr_assert_not(commit_window_is_quiet(win), "the acked head still moves commit_pos");
+    cr_assert_eq(take(win), 1);
+    cr_assert(commit_window_is_quiet(win));
+    end(win);
+}
