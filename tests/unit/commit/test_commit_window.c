@@ -310,6 +310,56 @@ Test(commit_window, a_draining_window_starts_nothing_and_finishes_what_runs)
     end(win);
 }
 
+static bool begins(struct slot *slot)
+{
+    thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
+    bool begun = slot_begin(slot, 0);
+    thread_role_set(ROLE_POLL);
+    return begun;
+}
+
+Test(commit_window, a_drain_after_a_failure_begins_what_lies_before_it)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *slots[5];
+    for (int i = 0; i < 5; i++) {
+        slots[i] = admit(win, i, (uint16_t)i);
+    }
+    run(slots[3], OUTCOME_FAILED, 0);
+    complete(win, slots[3]);
+    cr_assert(commit_window_stop_at(win, slots[3]));
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    cr_assert_not(begins(slots[4]));
+    run(slots[1], OUTCOME_FAILED, 0);
+    complete(win, slots[1]);
+    cr_assert(commit_window_stop_at(win, slots[1]), "an earlier one");
+    cr_assert_not(begins(slots[2]), "between the two");
+    cr_assert_not(commit_window_stop_at(win, slots[3]), "a later one");
+    run(slots[0], OUTCOME_DONE, 0);
+    complete(win, slots[0]);
+    cr_assert_eq(retire(win), 1);
+    cr_assert_eq(take(win), 1);
+    cr_assert_eq(commit_window_commit_pos(win), 1, "a restart begins at the failed record");
+    end(win);
+}
+
+Test(commit_window, a_failure_during_a_drain_begins_nothing)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    cr_assert(begins(b));
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    cr_assert_not(begins(a));
+    b->work.outcome = OUTCOME_FAILED;
+    slot_finish(b);
+    complete(win, b);
+    cr_assert(commit_window_stop_at(win, b));
+    cr_assert_not(begins(a), "its key may have been given back unrun");
+    end(win);
+}
+
 Test(commit_window, an_offset_at_or_below_the_last_one_is_a_regression)
 {
     struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
