@@ -352,8 +352,11 @@ Test(commit_window, a_failure_during_a_drain_begins_nothing)
     cr_assert(begins(b));
     commit_window_set_mode(win, WINDOW_DRAIN);
     cr_assert_not(begins(a));
+    thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
     b->work.outcome = OUTCOME_FAILED;
     slot_finish(b);
+    thread_role_set(ROLE_POLL);
     complete(win, b);
     cr_assert(commit_window_stop_at(win, b));
     cr_assert_not(begins(a), "its key may have been given back unrun");
