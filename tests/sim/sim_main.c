@@ -129,17 +129,17 @@ static void happen(struct process *process)
     if (sim_fault(world, 200)) {
         choose_owners(world);
     }
-    if (sim_fault(world, 40)) {
+    if (sim_rough_fault(world, 40)) {
         sim_source_lose(member->source);
     }
-    if (sim_fault(world, 40)) {
+    if (sim_rough_fault(world, 40)) {
         sim_source_regress(member->source);
     }
     if (sim_fault(world, 30)) {
         sim_say(world, "pipeline %u: stops", index);
-        pipeline_stop(member->pipeline, sim_below(world, 4) == 0);
+        pipeline_stop(member->pipeline, sim_below(world, 4) == 0 && !world->calm);
     }
-    if (sim_fault(world, 20)) {
+    if (sim_rough_fault(world, 20)) {
         world->counts[SIM_CRASHES]++;
         sim_say(world, "all crash");
         for (unsigned i = 0; i < world->pipelines; i++) {
@@ -193,9 +193,10 @@ static void run_seed(uint64_t number, bool verbose)
 {
     static struct sim_world world; /* large; one at a time */
     sim_world_init(&world, number, verbose);
-    sim_say(&world, "seed %llu: %u pipelines of %u, order %d, emit %d, window %u, %d partitions",
+    sim_say(&world, "seed %llu: %u pipelines of %u, order %d, emit %d, window %u, %d partitions%s",
             (unsigned long long)number, world.pipelines, world.workers, world.options.order,
-            world.options.emit, world.options.window_records, world.partition_count);
+            world.options.emit, world.options.window_records, world.partition_count,
+            world.calm ? ", calm" : "");
     struct process process = {.world = &world};
     choose_owners(&world);
     for (unsigned i = 0; i < world.pipelines; i++) {

@@ -293,7 +293,7 @@ static void source_commit(struct source *source, const struct source_commit *com
     memcpy(s->commits, commits, count * sizeof *commits);
     s->commit_count = count;
     s->commit_delay = (int)sim_below(s->world, 10);
-    s->commit_refused = sim_fault(s->world, 100);
+    s->commit_refused = sim_rough_fault(s->world, 100);
     s->world->counts[SIM_REFUSALS] += s->commit_refused;
     error_set(&s->error, E_BROKER, "refused by the seed");
     for (size_t i = 0; i < count; i++) {

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-enum { KEY_BYTES = 8, VALUE_BYTES = 16 };
+enum { KEY_BYTES = 8, VALUE_BYTES = 16, PATIENCE_MS = 1000000000 };
 
 static uint64_t next_random(struct sim_world *world)
 {
@@ -25,6 +25,11 @@ uint64_t sim_below(struct sim_world *world, uint64_t n)
 bool sim_fault(struct sim_world *world, unsigned permille)
 {
     return world->faults && sim_below(world, 1000) < permille;
+}
+
+bool sim_rough_fault(struct sim_world *world, unsigned permille)
+{
+    return sim_fault(world, permille) && !world->calm;
 }
 
 void sim_say(const struct sim_world *world, const char *format, ...)
@@ -80,6 +85,13 @@ static void draw_options(struct sim_world *world)
     world->cooperative = sim_below(world, 2) == 0;
     world->script_failure = sim_below(world, 4) ? 0 : 3;
     world->delivery_failure = sim_below(world, 4) ? 0 : 3;
+    world->calm = sim_below(world, 3) == 0;
+    if (world->calm) {
+        world->script_failure = 0;
+        world->delivery_failure = 0;
+        world->options.drain_timeout_ms = PATIENCE_MS;
+        world->options.shutdown_timeout_ms = PATIENCE_MS;
+    }
 }
 
 void sim_world_init(struct sim_world *world, uint64_t seed, bool verbose)
@@ -97,6 +109,7 @@ void sim_world_init(struct sim_world *world, uint64_t seed, bool verbose)
         part->records = (uint32_t)sim_below(world, SIM_RECORDS_MAX);
         part->committed = -1;
         part->owner = -1;
+        part->era = SIM_ERAS_MAX;
         int64_t offset = (int64_t)sim_below(world, 100);
         for (uint32_t i = 0; i < part->records; i++) {
             part->offsets[i] = offset;
@@ -121,6 +134,18 @@ void sim_world_fini(struct sim_world *world)
 
 /* --- records ------------------------------------------------------------------------------- */
 
+/* A drain leaves what has not begun, so that with K > 1 later records may have run before it; with
+ * emit=completion they have also left. Both come again. */
+static bool runs_once(const struct sim_world *world)
+{
+    return world->calm && world->workers == 1;
+}
+
+static bool leaves_once(const struct sim_world *world)
+{
+    return world->calm && (world->workers == 1 || world->options.emit == EMIT_INPUT);
+}
+
 uint32_t sim_begin_era(struct sim_world *world, int32_t partition)
 {
     if (world->era_count == SIM_ERAS_MAX) {
@@ -128,6 +153,13 @@ uint32_t sim_begin_era(struct sim_world *world, int32_t partition)
     }
     struct sim_era *era = &world->eras[world->era_count];
     memset(era, 0, sizeof *era);
+    uint32_t last = world->partitions[partition].era;
+    if (last != SIM_ERAS_MAX && runs_once(world)) {
+        memcpy(era->last_run, world->eras[last].last_run, sizeof era->last_run);
+    }
+    if (last != SIM_ERAS_MAX && leaves_once(world)) {
+        memcpy(era->last_out, world->eras[last].last_out, sizeof era->last_out);
+    }
     era->committed = world->partitions[partition].committed;
     world->partitions[partition].era = world->era_count;
     return world->era_count++;
@@ -184,7 +216,7 @@ static int line_of(const struct sim_world *world, const struct sim_message *mess
 {
     int key = world->partitions[message->partition].keys[message->index];
     if (world->workers == 1 || world->options.order == ORDER_PARTITION) {
-        return SIM_KEYS_MAX;
+        return SIM_LINE_ALL;
     }
     if (world->options.order == ORDER_NONE) {
         return -1;
@@ -192,8 +224,7 @@ static int line_of(const struct sim_world *world, const struct sim_message *mess
     if (key >= 0) {
         return key;
     }
-    /* serial null keys are a line of their own; parallel ones are free */
-    return -1;
+    return world->options.null_key == NULL_KEY_SERIAL ? SIM_LINE_NULL : -1;
 }
 
 void sim_judge_run(struct sim_world *world, const struct record *rec)
@@ -206,6 +237,11 @@ void sim_judge_run(struct sim_world *world, const struct record *rec)
     if (message->runs++ > 0) {
         sim_fail(world, "O1: %d@%u runs twice", message->partition, message->index);
     }
+    bool *ran = &world->partitions[message->partition].ran[message->index];
+    if (runs_once(world) && *ran) {
+        sim_fail(world, "O7: %d@%u runs again", message->partition, message->index);
+    }
+    *ran = true;
     int line = line_of(world, message);
     if (line < 0) {
         return;
@@ -226,8 +262,13 @@ void sim_judge_output(struct sim_world *world, struct sim_message *message, uint
                  message->index);
     }
     message->delivered |= (uint8_t)(1u << emission);
-    world->partitions[message->partition].delivered[message->index] |= (uint8_t)(1u << emission);
-    int line = world->options.emit == EMIT_INPUT ? SIM_KEYS_MAX : line_of(world, message);
+    uint8_t *delivered = &world->partitions[message->partition].delivered[message->index];
+    if (leaves_once(world) && *delivered & 1u << emission) {
+        sim_fail(world, "O7: emission %u of %d@%u leaves again", emission, message->partition,
+                 message->index);
+    }
+    *delivered |= (uint8_t)(1u << emission);
+    int line = world->options.emit == EMIT_INPUT ? SIM_LINE_ALL : line_of(world, message);
     if (line < 0) {
         return;
     }

@@ -15,8 +15,10 @@
  * nothing is lost: at the end every emission of every record was delivered at least once, and the
  *      committed offset is the end
  *   O6 liveness: with the faults off the end is reached within a bound of steps
- * An era of a partition is the time from an assignment, or from the source going back, to the next
- * one.
+ *   O7 a calm run (rebalances, full sinks, slow threads and orderly stops, but nothing that fails)
+ *      puts out what a serial loop does, with emit=input or K = 1: each emission once, in order
+ * from the first assignment to the end; with K = 1 each record also runs once An era of a partition
+ * is the time from an assignment, or from the source going back, to the next one.
  *
  * Thread: one.
  */
@@ -36,16 +38,17 @@ enum {
     SIM_PARTITIONS_MAX = 4,
     SIM_RECORDS_MAX = 200,
     SIM_KEYS_MAX = 8,
+    SIM_LINE_NULL = SIM_KEYS_MAX, /* lines of records that stay in order: one a key, and these */
+    SIM_LINE_ALL,
+    SIM_LINES,
     SIM_PIPELINES_MAX = 3,
     SIM_EMISSIONS_MAX = 3,
     SIM_ERAS_MAX = 4096,
 };
 
 struct sim_era {
-    int64_t
-        last_run[SIM_KEYS_MAX + 1]; /* index + 1 of the last record that ran, per key; [max]: all */
-    int64_t
-        last_out[SIM_KEYS_MAX + 1]; /* the same of outputs, times 4 plus the emission's number */
+    int64_t last_run[SIM_LINES]; /* index + 1 of the last record that ran */
+    int64_t last_out[SIM_LINES]; /* the same of outputs, times 4 plus the emission's number */
     int64_t committed;
     bool went_back; /* the source did: a commit may fall */
 };
@@ -68,15 +71,17 @@ struct sim_partition {
     int8_t keys[SIM_RECORDS_MAX];       /* -1: none */
     uint8_t delivered[SIM_RECORDS_MAX]; /* emissions that are in the output, a bit each, over all
                                            eras */
+    bool ran[SIM_RECORDS_MAX];          /* in any era */
     int64_t committed;                  /* what a restart resumes from; -1: nothing */
     int owner;                          /* pipeline; -1: none */
-    uint32_t era;
+    uint32_t era;                       /* SIM_ERAS_MAX: none yet */
 };
 
 struct sim_world {
     uint64_t random;
     bool verbose;
     bool faults; /* off for the last part */
+    bool calm;   /* O7 */
     int64_t now_ns;
     struct clock_source clock;
     struct engine_options options;
@@ -112,6 +117,8 @@ void sim_world_fini(struct sim_world *world);
 uint64_t sim_below(struct sim_world *world, uint64_t n);
 /* True in `permille` of 1,000 cases, and never when the faults are off. */
 bool sim_fault(struct sim_world *world, unsigned permille);
+/* The same of what costs a duplicate: never in a calm run. */
+bool sim_rough_fault(struct sim_world *world, unsigned permille);
 /* Prints one event of a verbose run. */
 void sim_say(const struct sim_world *world, const char *format, ...) PRINTF_LIKE(2, 3);
 
