@@ -1,6 +1,7 @@
 #include "commit/commit_window.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 
 /* Each invariant of the header by its number. One thread is poll thread and worker in turn. */
 
@@ -182,6 +183,43 @@ Test(commit_window, I4_abandoned_slots_give_each_record_back_once)
     cr_assert_eq(rec.offset, 4);
     cr_assert_not(commit_window_take_abandoned(win, &rec));
     commit_window_destroy(win);
+}
+
+static void begin_on(struct slot *slot, uint16_t worker)
+{
+    thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
+    cr_assert(slot_begin(slot, worker));
+    thread_role_set(ROLE_POLL);
+}
+
+Test(commit_window, I5_one_worker_may_have_several_slots_of_a_key)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    for (int64_t offset = 0; offset < 2; offset++) {
+        begin_on(admit(win, offset, 5), 1);
+    }
+    begin_on(admit(win, 2, 6), 2);
+    begin_on(admit(win, 3, NO_KEY), 3);
+    begin_on(admit(win, 4, NO_KEY), 4);
+    commit_window_check(win, true);
+    end(win);
+}
+
+Test(commit_window, I5_a_key_at_two_workers_at_once_aborts_the_check, .signal = SIGABRT)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    begin_on(admit(win, 0, 5), 1);
+    begin_on(admit(win, 1, 5), 2);
+    commit_window_check(win, true);
+}
+
+Test(commit_window, I5_a_key_out_of_turn_aborts_the_check, .signal = SIGABRT)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    admit(win, 0, 5);
+    begin_on(admit(win, 1, 5), 1);
+    commit_window_check(win, true);
 }
 
 Test(commit_window, I6_with_emit_input_slots_retire_in_sequence)
