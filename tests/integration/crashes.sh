@@ -111,7 +111,8 @@ members_that_come_and_go_lose_nothing() {
     keyed 36000 200 >lines
     produce "$(topic in)" lines
     local first second
-    local -a quick=(-X kafka.consumer.heartbeat.interval.ms=500)
+    # small windows, so that no partition is done before the last member has come
+    local -a quick=(-X kafka.consumer.heartbeat.interval.ms=500 -X task.window.records=256)
     kafka_start log.1 slow.lua "$(topic in)" "$(topic out)" "$(topic g)" $(threads 4 4) "${quick[@]}"
     first=$pid
     within 20000 told log.1 4
