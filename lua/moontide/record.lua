@@ -175,7 +175,7 @@ function methods.byte(view, at)
     if at < 0 then
         at = size + at + 1
     end
-    if pointer == nil or at < 1 or at > size then
+    if pointer == nil or not (at >= 1 and at <= size) then -- also for NaN
         return nil
     end
     return band(pointer[at - 1], 255)

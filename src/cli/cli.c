@@ -39,6 +39,7 @@ int cli_main(int argc, char **argv)
 
 static bool run_words(int argc, char **argv, struct error *err)
 {
+    char version_word[] = "version"; /* lives as long as argv is read */
     if (argc == 0) {
         return error_set(err, E_USAGE, "which command?");
     }
@@ -46,7 +47,7 @@ static bool run_words(int argc, char **argv, struct error *err)
         return help_print(NULL);
     }
     if (strcmp(argv[0], "--version") == 0) {
-        argv[0] = (char[]){"version"};
+        argv[0] = version_word;
     }
     int words = 0;
     const struct command *command = command_find(argc, argv, &words);

@@ -34,6 +34,8 @@ static bool run_engine(struct runtime *runtime, struct error *err)
     bool ended = engine_wait(engine, -1);
     CHECK(ended);
     bool ok = engine_result(engine, err);
+    /* librdkafka's farewell may wait for a broker that does not answer */
+    signals_deadline(signals_count() > 1 ? 2 : 10, ok ? 0 : error_exit_code(err->code));
     signals_close();
     if (engine_is_stuck(engine)) {
         log_error("a worker is still in the script; the process ends without it");

@@ -4,12 +4,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "engine/engine.h"
 
 static struct engine *_Atomic signal_engine;
 static atomic_int signal_count;
+static atomic_int signal_exit_code;
 
 static void on_signal(int number)
 {
@@ -43,6 +45,23 @@ void signals_close(void)
 {
     set_action(SIG_DFL);
     atomic_store_explicit(&signal_engine, NULL, memory_order_release);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(atomic_load_explicit(&signal_exit_code, memory_order_relaxed));
+}
+
+void signals_deadline(unsigned seconds, int exit_code)
+{
+    CHECK(seconds > 0);
+    atomic_store_explicit(&signal_exit_code, exit_code, memory_order_relaxed);
+    struct sigaction action = {.sa_handler = on_alarm};
+    sigemptyset(&action.sa_mask);
+    int failed = sigaction(SIGALRM, &action, NULL);
+    CHECK(failed == 0);
+    alarm(seconds);
 }
 
 int signals_count(void)

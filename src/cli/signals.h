@@ -15,6 +15,9 @@ struct engine;
 void signals_open(struct engine *engine);
 /* The default actions are back. */
 void signals_close(void);
+/* From now on the process ends with this code after so many seconds, whatever it does: a library's
+ * farewell must not keep it. */
+void signals_deadline(unsigned seconds, int exit_code);
 /* How many signals came. */
 int signals_count(void);
 

@@ -500,7 +500,8 @@ static void begin_drain(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(pol
 
 static void begin_close(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread)
 {
-    pipeline->undrained = !is_quiet(pipeline);
+    pipeline->undrained =
+        !is_quiet(pipeline) || commit_plan_is_dirty(&pipeline->table) || pipeline->plan.in_flight;
     set_state(pipeline, PIPELINE_CLOSING);
     pipeline->end_ms = now_ms + pipeline->engine->drain_timeout_ms;
     pipeline->source->ops->close(pipeline->source);

@@ -10,8 +10,7 @@
 #include "kafka/kafka_topics.h"
 
 enum {
-    BORROW_MIN = 1024, /* bytes of a value from which on it is not copied */
-    DESTROY_MS = 2000
+    BORROW_MIN = 1024 /* bytes of a value from which on it is not copied */
 };
 
 static const uint64_t WAKE = 1; /* what an eventfd takes */

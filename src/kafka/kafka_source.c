@@ -11,7 +11,7 @@
 #include "base/thread_role.h"
 #include "kafka/kafka_topics.h"
 
-enum { FETCH_MAX = 256, CLOSE_MS = 5000 };
+enum { FETCH_MAX = 256 };
 
 static const uint64_t WAKE = 1; /* what an eventfd takes */
 

@@ -107,3 +107,9 @@ Test(cli, the_longer_name_of_a_command_wins)
     cr_assert_eq(count, 1);
     cr_assert_null(command_find(0, words, &count));
 }
+
+Test(cli, two_dashes_version_is_the_command)
+{
+    char *argv[] = {"moontide", "--version", NULL};
+    cr_assert_eq(cli_main(2, argv), 0);
+}

@@ -129,6 +129,7 @@ Test(lua_processor, fields_of_a_record)
         {PROCESS("assert(tostring(rec) == 'record input[7]@100')"), NULL},
         {PROCESS("rec.value = 'xyz' assert(rec:byte(1) == 120 and rec:byte(-1) == 122)"), NULL},
         {PROCESS("assert(rec:byte(1) == 118 and rec:byte(2) == nil and rec:byte(0) == nil)"), NULL},
+        {PROCESS("assert(rec:byte(0/0) == nil and rec:byte(1/0) == nil)"), NULL},
         {PROCESS("return rec.vlaue"),
          "script.lua:2: a record has no \"vlaue\"; did you mean \"value\"?"},
         {PROCESS("rec.vlaue = 'x'"),
