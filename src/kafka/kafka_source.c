@@ -417,6 +417,7 @@ static size_t source_fetch(struct source *source, void *handle, struct record *r
         rd_kafka_message_t *message = messages[i];
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             to_record(part, message, &recs[count++]);
+            part->at_end = false; /* what comes after an end has moved it */
             continue;
         }
         if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
@@ -425,9 +426,6 @@ static size_t source_fetch(struct source *source, void *handle, struct record *r
             s->fatal_due = true;
         }
         rd_kafka_message_destroy(message);
-    }
-    if (count > 0 && messages[got - 1]->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        part->at_end = false;
     }
     return count;
 }
