@@ -22,6 +22,7 @@ struct commit_window {
     struct slot *done_last;
     size_t bytes;
     uint32_t outstanding;
+    uint32_t waiting;
     uint64_t undelivered;
     int64_t last_offset; /* of the last admitted slot; -1 before */
     int64_t commit_pos;
@@ -107,7 +108,7 @@ struct slot *commit_window_admit(struct commit_window *win, const struct record 
     return slot;
 }
 
-static bool may_begin(const struct slot *slot)
+bool slot_may_begin(const struct slot *slot)
 {
     const struct commit_window *win = slot->window;
     uint8_t mode = atomic_load_explicit(&win->mode, memory_order_acquire);
@@ -121,25 +122,35 @@ static bool may_begin(const struct slot *slot)
 bool slot_begin(struct slot *slot, uint16_t worker)
 {
     DCHECK(slot_get_state(slot) == SLOT_ADMITTED);
-    if (!may_begin(slot)) {
+    if (!slot_may_begin(slot)) {
         slot->work.outcome = OUTCOME_UNRUN;
         return false;
     }
     slot->holder = worker;
     slot->work.outcome = OUTCOME_NONE;
+    slot->work.request = REQUEST_NONE;
     slot_set_state(slot, SLOT_BEGUN);
     return true;
+}
+
+void slot_withdraw(struct slot *slot)
+{
+    CHECK(slot_get_state(slot) == SLOT_BEGUN);
+    CHECK(slot->work.outcome == OUTCOME_NONE);
+    CHECK(slot->mailbox != NULL);
+    slot_set_state(slot, SLOT_ADMITTED);
 }
 
 void slot_finish(struct slot *slot)
 {
     CHECK(slot_get_state(slot) == SLOT_BEGUN);
-    CHECK(slot->work.outcome == OUTCOME_DONE || slot->work.outcome == OUTCOME_FAILED);
+    CHECK(slot->work.outcome != OUTCOME_NONE);
+    CHECK(slot->work.outcome != OUTCOME_UNRUN);
     slot_set_state(slot, SLOT_COMPLETED);
 }
 
 struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, uint64_t sequence,
-                                    uint16_t attempt)
+                                    uint32_t attempt)
 {
     struct slot *slot = find_current(win, epoch, sequence);
     if (slot == NULL || !slot->outstanding || slot->attempt != attempt) {
@@ -151,14 +162,14 @@ struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, u
     win->outstanding--;
     if (commit_window_mode(win) == WINDOW_DEAD) {
         win->counts.late++;
-        return NULL;
+        return slot->work.outcome == OUTCOME_RETRY ? slot : NULL;
     }
     if (slot->work.outcome == OUTCOME_UNRUN) {
         DCHECK(slot_get_state(slot) == SLOT_ADMITTED);
         return slot;
     }
     CHECK(slot_get_state(slot) == SLOT_COMPLETED);
-    if (slot->work.outcome == OUTCOME_DONE && win->emit == EMIT_COMPLETION) {
+    if (outcome_retires(slot->work.outcome) && win->emit == EMIT_COMPLETION) {
         slot->next = NULL;
         if (win->done_last) {
             win->done_last->next = slot;
@@ -168,7 +179,32 @@ struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, u
         win->done_last = slot;
     }
     slot->unsent = slot->work.effects.first;
+    slot->last_resort = slot->work.outcome == OUTCOME_DEAD_LETTER;
     return slot;
+}
+
+void commit_window_wait(struct commit_window *win, struct slot *slot)
+{
+    CHECK(!slot->outstanding);
+    CHECK(slot_get_state(slot) == SLOT_COMPLETED);
+    CHECK(slot->work.outcome == OUTCOME_RETRY);
+    effects_clear(&slot->work.effects);
+    slot->work.reason = NULL;
+    slot->unsent = NULL;
+    slot_set_state(slot, SLOT_WAITING);
+    win->waiting++;
+}
+
+void commit_window_retry(struct commit_window *win, struct slot *slot)
+{
+    CHECK(slot_get_state(slot) == SLOT_WAITING);
+    CHECK(win->waiting > 0);
+    slot->attempt++;
+    slot->work.outcome = OUTCOME_NONE;
+    slot->outstanding = true;
+    slot_set_state(slot, SLOT_ADMITTED);
+    win->waiting--;
+    win->outstanding++;
 }
 
 struct slot *commit_window_next_retirable(struct commit_window *win)
@@ -183,7 +219,7 @@ struct slot *commit_window_next_retirable(struct commit_window *win)
         return NULL;
     }
     struct slot *slot = slot_ring_at(&win->ring, win->retire_next);
-    bool ready = !slot->outstanding && slot->work.outcome == OUTCOME_DONE;
+    bool ready = !slot->outstanding && outcome_retires(slot->work.outcome);
     return ready ? slot : NULL;
 }
 
@@ -212,6 +248,40 @@ void commit_window_refuse(struct commit_window *win, struct slot *slot)
         take_done(win, slot);
     }
     slot->work.outcome = OUTCOME_FAILED;
+}
+
+void commit_window_drop(struct commit_window *win, struct slot *slot)
+{
+    CHECK(slot == commit_window_next_retirable(win));
+    CHECK(slot->unsent != NULL);
+    slot->unsent = slot->unsent->next;
+}
+
+void commit_window_lose(struct commit_window *win, struct slot *slot)
+{
+    CHECK(slot == commit_window_next_retirable(win));
+    CHECK(slot->unsent != NULL);
+    slot->unsent = NULL;
+    slot->undeliverable = true;
+}
+
+void commit_window_send_letter(struct commit_window *win, struct slot *slot)
+{
+    CHECK(commit_window_mode(win) != WINDOW_DEAD);
+    CHECK(slot_get_state(slot) == SLOT_RETIRED);
+    CHECK(slot->undeliverable && slot->unacked == 0);
+    CHECK(!slot->last_resort);
+    CHECK(slot->work.effects.last != NULL);
+    slot->unsent = slot->work.effects.last;
+    slot->last_resort = true;
+}
+
+void commit_window_forgive(struct commit_window *win, struct slot *slot)
+{
+    CHECK(commit_window_mode(win) != WINDOW_DEAD);
+    CHECK(slot->undeliverable);
+    slot->undeliverable = false;
+    settle(slot);
 }
 
 void commit_window_retire(struct commit_window *win, struct slot *slot)
@@ -288,6 +358,7 @@ bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
 {
     CHECK(commit_window_mode(win) == WINDOW_DEAD);
     CHECK(win->outstanding == 0);
+    CHECK(win->waiting == 0);
     CHECK(win->undelivered == 0);
     if (win->ring.head == win->ring.tail) {
         return false;
@@ -304,6 +375,7 @@ void commit_window_forget(struct commit_window *win)
         slot_ring_at(&win->ring, sequence)->unacked = 0;
     }
     win->outstanding = 0;
+    win->waiting = 0;
     win->undelivered = 0;
 }
 
@@ -411,6 +483,11 @@ uint32_t commit_window_outstanding(const struct commit_window *win)
     return win->outstanding;
 }
 
+uint32_t commit_window_waiting(const struct commit_window *win)
+{
+    return win->waiting;
+}
+
 uint64_t commit_window_undelivered(const struct commit_window *win)
 {
     return win->undelivered;
@@ -418,7 +495,7 @@ uint64_t commit_window_undelivered(const struct commit_window *win)
 
 bool commit_window_is_quiet(struct commit_window *win)
 {
-    return win->outstanding == 0 && win->undelivered == 0 &&
+    return win->outstanding == 0 && win->waiting == 0 && win->undelivered == 0 &&
            commit_window_next_retirable(win) == NULL && !is_head_acked(win);
 }
 
@@ -443,6 +520,7 @@ static struct slot *find_current(struct commit_window *win, uint32_t epoch, uint
 struct tally {
     size_t bytes;
     uint32_t outstanding;
+    uint32_t waiting;
     uint64_t undelivered;
 };
 
@@ -458,7 +536,7 @@ static void check_slot(const struct commit_window *win, uint64_t sequence, struc
     }
     if (!slot->outstanding) {
         CHECK(state != SLOT_BEGUN);
-        CHECK(state != SLOT_ACKED || slot->work.outcome == OUTCOME_DONE); /* I10 */
+        CHECK(state != SLOT_ACKED || outcome_retires(slot->work.outcome)); /* I10 */
         CHECK(state != SLOT_ACKED || slot->unacked == 0);
         CHECK(state != SLOT_ACKED || !slot->undeliverable);
         bool gone = state == SLOT_RETIRED || state == SLOT_ACKED;
@@ -466,6 +544,7 @@ static void check_slot(const struct commit_window *win, uint64_t sequence, struc
     }
     tally->bytes += record_bytes(&slot->work.rec);
     tally->outstanding += slot->outstanding;
+    tally->waiting += !slot->outstanding && state == SLOT_WAITING;
     tally->undelivered += slot->unacked;
 }
 
@@ -483,7 +562,8 @@ static void check_keys(const struct commit_window *win)
                 continue;
             }
             enum slot_state state = slot_get_state(other);
-            bool terminal = state >= SLOT_COMPLETED && state != SLOT_WAITING;
+            bool again = state == SLOT_WAITING || other->work.outcome == OUTCOME_RETRY;
+            bool terminal = state >= SLOT_COMPLETED && !again;
             CHECK(terminal || (state == SLOT_BEGUN && other->holder == slot->holder));
         }
     }
@@ -501,6 +581,7 @@ void commit_window_check(const struct commit_window *win, bool exact)
     }
     CHECK(tally.bytes == win->bytes);
     CHECK(tally.outstanding == win->outstanding);
+    CHECK(tally.waiting == win->waiting);
     CHECK(tally.undelivered == win->undelivered);
     if (used > 0) {
         const struct slot *last = slot_ring_at(&win->ring, win->ring.tail - 1);

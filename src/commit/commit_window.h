@@ -8,9 +8,10 @@
  *   admit        begin        complete        retire          ack
  *   FREE -> ADMITTED -> BEGUN ----> COMPLETED ----> RETIRED ----> ACKED -> FREE
  *               ^                    |   ^
- *               |       unrun        |   | due
- *               +--------------------+   v
- *                                      WAITING  (a failed attempt that will be tried again)
+ *               |       unrun        |
+ *               +--------------------+
+ *               |       retry        | wait
+ *               +---- WAITING <------+      (a failed attempt that will be tried again)
  *
  * Invariants, executed by commit_window_check():
  *   I1  commit_pos is the offset of the head slot, or last admitted offset + 1 when the window is
@@ -19,12 +20,14 @@
  *   I3  slots <= capacity; bytes <= limit + one record; held exactly from full until below 75 %.
  *   I4  each admitted slot ends once: freed, or abandoned with the window.
  *   I5  the begun slots of one virtual key are in one worker's hands, which runs them in sequence;
- * none begins before all earlier slots of its key are terminal (completed or later) or in the same
- *       hands. Virtual key NO_KEY is unconstrained.
+ *       none begins before all earlier slots of its key are terminal (completed or later, not
+ *       waiting) or in the same hands. Virtual key NO_KEY is unconstrained.
  *   I6  with emit=input slots retire in sequence.
- *   I7  a completion or report whose (epoch, sequence, attempt) is not current changes a counter
- * only. I10 commit_pos passes no slot that has not completed well and been acked. (I8 liveness and
- * I9 poll interval are the engine's; the simulator checks them.)
+ *   I7  a completion or report whose (epoch, sequence, attempt) is not current only changes a
+ *       counter.
+ *   I10 commit_pos passes no slot that has not completed well and been acked.
+ *
+ * (I8 liveness and I9 poll interval are the engine's; the simulator checks them.)
  *
  * Thread: poll thread; the state and work of a slot belong to the worker that holds it.
  * Owns: the slots and their effects. The records' bytes are the source's: take_acked and
@@ -88,35 +91,56 @@ struct slot *commit_window_admit(struct commit_window *win, const struct record 
  * false returned. The worker that holds the slot; a slot counts as outstanding from its admission
  * on. */
 bool slot_begin(struct slot *slot, uint16_t worker) ON_THREAD(worker_thread);
+/* BEGUN -> ADMITTED: it has not run and stays on its way, since an earlier slot of its key has to
+ * run again. */
+void slot_withdraw(struct slot *slot) ON_THREAD(worker_thread);
 /* BEGUN -> COMPLETED as far as the worker can say; the poll thread still has to hear of it. */
 void slot_finish(struct slot *slot) ON_THREAD(worker_thread);
+/* It would begin if a worker took it: not so while the window drains or is dead. */
+bool slot_may_begin(const struct slot *slot);
 
 /* A worker gave the slot back. Returns it when it is current: in state COMPLETED (see
  * work.outcome), or ADMITTED again with outcome UNRUN. NULL and a counter when (epoch, sequence,
- * attempt) is not current (I7). Either way the slot is no longer outstanding if it was. */
+ * attempt) is not current (I7), or the window is dead; but for outcome RETRY, since something may
+ * wait behind the slot. Either way the slot is no longer outstanding if it was. */
 struct slot *commit_window_complete(struct commit_window *win, uint32_t epoch, uint64_t sequence,
-                                    uint16_t attempt) ON_THREAD(poll_thread);
+                                    uint32_t attempt) ON_THREAD(poll_thread);
+/* COMPLETED with outcome RETRY -> WAITING: its effects and its reason are dropped. */
+void commit_window_wait(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
+/* WAITING -> ADMITTED, and outstanding again: the next attempt. In every mode: what waits must go
+ * back the same way in a drain, so that what waits behind it is given back too. */
+void commit_window_retry(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
 
-/* The slot whose effects leave next: DONE, and its turn; NULL: none now. It stays the next one
- * until it is retired. */
+/* The slot whose effects leave next: through (outcome_retires), and its turn; NULL: none now. It
+ * stays the next one until it is retired. */
 struct slot *commit_window_next_retirable(struct commit_window *win) ON_THREAD(poll_thread);
 /* One of the slot's emissions was given to the sink: one report is to come. */
 void commit_window_sent(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
 /* The sink will never take an emission of the slot that next_retirable gave: the record has failed,
  * and nothing retires behind it with emit=input. */
 void commit_window_refuse(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
+/* The next emission of the slot will never be sent, and the others leave without it. */
+void commit_window_drop(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
+/* Nothing that is unsent of the slot that next_retirable gave will be sent: it retires, and is
+ * undeliverable. */
+void commit_window_lose(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
+/* The last emission of the slot's effects, its dead letter, is to be sent (see commit_window_sent);
+ * it is the last resort. The slot is RETIRED and undeliverable, and all its reports are here. */
+void commit_window_send_letter(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
+/* An undeliverable slot counts as delivered, as far as the reports up to now go. */
+void commit_window_forgive(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
 /* All effects of the slot that next_retirable gave are out. */
 void commit_window_retire(struct commit_window *win, struct slot *slot) ON_THREAD(poll_thread);
-/* One delivery report. `failed`: the slot never becomes ACKED. Returns the slot, valid until the
- * next take; NULL and a counter when not current. */
+/* One delivery report. `failed`: the slot does not become ACKED unless forgiven. Returns the slot,
+ * valid until the next take; NULL and a counter when not current. */
 struct slot *commit_window_ack(struct commit_window *win, uint32_t epoch, uint64_t sequence,
                                bool failed) ON_THREAD(poll_thread);
 
 /* Copies the record of the head slot and frees the slot, if it is acked; moves commit_pos. False:
  * none. */
 bool commit_window_take_acked(struct commit_window *win, struct record *rec) ON_THREAD(poll_thread);
-/* In mode DEAD with nothing outstanding and undelivered: copies the record of one abandoned slot
- * and frees it. False: none left, the window is empty. */
+/* In mode DEAD with nothing outstanding, waiting and undelivered: copies the record of one
+ * abandoned slot and frees it. False: none left, the window is empty. */
 bool commit_window_take_abandoned(struct commit_window *win, struct record *rec)
     ON_THREAD(poll_thread);
 /* In mode DEAD: all workers and the sink are gone; what was outstanding or undelivered never comes.
@@ -159,10 +183,12 @@ uint32_t commit_window_capacity(const struct commit_window *win);
 size_t commit_window_bytes(const struct commit_window *win);
 /* Slots that workers (or the way to them) hold. */
 uint32_t commit_window_outstanding(const struct commit_window *win);
+/* Slots that wait for their next attempt. */
+uint32_t commit_window_waiting(const struct commit_window *win);
 /* Emissions without a report. */
 uint64_t commit_window_undelivered(const struct commit_window *win);
-/* Nothing outstanding, nothing retirable, nothing undelivered, nothing acked at the head: as
- * drained as it gets, and commit_pos says so. */
+/* Nothing outstanding, waiting, retirable, undelivered, or acked at the head: as drained as it
+ * gets, and commit_pos says so. */
 bool commit_window_is_quiet(struct commit_window *win) ON_THREAD(poll_thread);
 /* The oldest slot, or NULL; borrowed until the next take. */
 const struct slot *commit_window_head(const struct commit_window *win);

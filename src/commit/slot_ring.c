@@ -80,6 +80,7 @@ void slot_ring_pop(struct slot_ring *ring)
     struct slot *slot = slot_ring_at(ring, ring->head);
     effects_clear(&slot->work.effects);
     slot->work.reason = NULL;
+    slot->last_resort = false;
     slot_set_state(slot, SLOT_FREE);
     slot->next = ring->spare;
     ring->spare = slot;

@@ -46,12 +46,13 @@ struct slot {
     uint32_t stamp;          /* order of submission among all slots of the exchange */
     uint32_t unacked;        /* emissions sent and without a report */
     uint32_t generation;     /* of the script that it belongs to */
+    uint32_t attempt;        /* of running it, from 0 */
     uint16_t virtual_key;    /* NO_KEY: may run beside anything */
-    uint16_t attempt;        /* of running it, from 0 */
+    uint16_t holder;         /* worker that has it */
     ATOMIC(holder, check) _Atomic uint8_t state; /* enum slot_state */
-    uint16_t holder;                             /* worker that has it */
     bool outstanding;   /* on the way to a worker, with it, or on the way back */
-    bool undeliverable; /* a report said no: never acked */
+    bool undeliverable; /* a report said no: not acked unless forgiven */
+    bool last_resort;   /* what it sends is its dead letter */
 };
 
 /* Embedded; the fields are private to slot_ring.c but for reading. */

@@ -104,6 +104,7 @@ static bool create_workers(struct engine *engine, unsigned index, struct error *
             .exchange = pipeline_exchange(engine->pipelines[index]),
             .processor = processor,
             .clock = engine->clock,
+            .policy = &options->failure,
             .metrics = metrics_registry_add_worker(engine->metrics, index, engine->worker_count),
             .observer = &engine->wakeup,
         });

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/failure_policy.h"
 #include "stream/processing.h"
 
 struct engine_options {
@@ -26,7 +27,8 @@ struct engine_options {
     int64_t commit_interval_ms;
     int64_t drain_timeout_ms;    /* for partitions that are given away */
     int64_t shutdown_timeout_ms; /* for all, at the end */
-    bool exit_at_end;            /* stop when every partition was read to its end and committed */
+    struct failure_policy failure;
+    bool exit_at_end; /* stop when every partition was read to its end and committed */
 };
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/spsc_ring.h"
 #include "engine/ready_queue.h"
 
-enum { RING_SIZE = 4096 };
+enum { RING_SIZE = 4096, STARVED_MS = 1 };
 
 struct exchange {
     unsigned workers;                                 /* constant */
@@ -18,10 +18,13 @@ struct exchange {
 
     /* K = 1 */
     struct spsc_ring to_worker;
-    struct spsc_ring to_poll;
-    size_t in_flight OWNED_BY(poll_thread); /* submitted and not collected: bounds both rings */
+    struct spsc_ring to_poll; /* the worker takes no more than it could give back */
     struct wakeup worker;
     atomic_bool closed;
+    bool starved OWNED_BY(worker_thread);               /* there was no room in to_poll */
+    size_t gated OWNED_BY(worker_thread);               /* mailboxes with a blocker or slots */
+    struct mailbox *open_first OWNED_BY(worker_thread); /* with slots and without a blocker */
+    struct mailbox *open_last OWNED_BY(worker_thread);
 
     /* K > 1; all under the lock */
     struct lock lock;
@@ -35,6 +38,10 @@ struct exchange {
 
 static void rings_submit(struct exchange *x, struct slot *const *slots, size_t count)
     ON_THREAD(poll_thread);
+static size_t rings_take(struct exchange *x, struct slot **batch, size_t max)
+    ON_THREAD(worker_thread);
+static void rings_give(struct exchange *x, struct slot *const *batch, size_t count)
+    ON_THREAD(worker_thread);
 static void boxes_submit(struct exchange *x, struct slot *const *slots, size_t count);
 static size_t boxes_collect(struct exchange *x, struct slot **slots, size_t max)
     ON_THREAD(poll_thread);
@@ -76,16 +83,11 @@ void exchange_destroy(struct exchange *x)
     memory_free(x);
 }
 
-bool exchange_has_mailboxes(const struct exchange *x)
-{
-    return x->workers > 1;
-}
-
 /* --- poll thread --------------------------------------------------------------------------- */
 
 size_t exchange_room(const struct exchange *x)
 {
-    return x->workers > 1 ? SIZE_MAX : RING_SIZE - x->in_flight;
+    return x->workers > 1 ? SIZE_MAX : RING_SIZE - spsc_ring_count(&x->to_worker);
 }
 
 void exchange_submit(struct exchange *x, struct slot *const *slots, size_t count)
@@ -105,7 +107,6 @@ static void rings_submit(struct exchange *x, struct slot *const *slots, size_t c
 {
     size_t pushed = spsc_ring_push(&x->to_worker, (void *const *)slots, count);
     CHECK(pushed == count);
-    x->in_flight += count;
     wakeup_signal(&x->worker);
 }
 
@@ -114,10 +115,7 @@ size_t exchange_collect(struct exchange *x, struct slot **slots, size_t max)
     if (x->workers > 1) {
         return boxes_collect(x, slots, max);
     }
-    size_t count = spsc_ring_pop(&x->to_poll, (void **)slots, max);
-    CHECK(count <= x->in_flight);
-    x->in_flight -= count;
-    return count;
+    return spsc_ring_pop(&x->to_poll, (void **)slots, max);
 }
 
 /* --- workers ------------------------------------------------------------------------------- */
@@ -125,8 +123,7 @@ size_t exchange_collect(struct exchange *x, struct slot **slots, size_t max)
 size_t exchange_take(struct exchange *x, struct slot **batch, size_t max)
 {
     CHECK(max > 0);
-    return x->workers > 1 ? boxes_take(x, batch, max)
-                          : spsc_ring_pop(&x->to_worker, (void **)batch, max);
+    return x->workers > 1 ? boxes_take(x, batch, max) : rings_take(x, batch, max);
 }
 
 void exchange_give(struct exchange *x, struct slot *const *batch, size_t count)
@@ -134,16 +131,21 @@ void exchange_give(struct exchange *x, struct slot *const *batch, size_t count)
     if (x->workers > 1) {
         boxes_give(x, batch, count);
     } else {
-        size_t pushed = spsc_ring_push(&x->to_poll, (void *const *)batch, count);
-        CHECK(pushed == count);
+        rings_give(x, batch, count);
     }
     wakeup_signal(x->poll);
 }
 
-static bool rings_wait(struct exchange *x)
+static size_t room_to_give(const struct exchange *x) ON_THREAD(worker_thread)
+{
+    return RING_SIZE - spsc_ring_count(&x->to_poll);
+}
+
+static bool rings_wait(struct exchange *x) ON_THREAD(worker_thread)
 {
     wakeup_prepare(&x->worker);
-    if (!spsc_ring_is_empty(&x->to_worker)) {
+    bool more = !spsc_ring_is_empty(&x->to_worker) || x->open_first != NULL;
+    if (more && !x->starved) {
         wakeup_cancel(&x->worker);
         return true;
     }
@@ -151,7 +153,7 @@ static bool rings_wait(struct exchange *x)
         wakeup_cancel(&x->worker);
         return false;
     }
-    wakeup_wait(&x->worker, -1);
+    wakeup_wait(&x->worker, x->starved ? STARVED_MS : -1);
     return true;
 }
 
@@ -181,6 +183,164 @@ void exchange_close(struct exchange *x)
     lock_release(&x->lock);
 }
 
+/* --- K = 1: rings, and the mailboxes that a retry blocks -------------------------------------- */
+
+static bool is_gated(const struct mailbox *box)
+{
+    return box->blocker != NULL || box->first != NULL;
+}
+
+static void append(struct mailbox *box, struct slot *slot)
+{
+    slot->next = NULL;
+    if (box->last) {
+        box->last->next = slot;
+    } else {
+        box->first = slot;
+    }
+    box->last = slot;
+}
+
+static void prepend(struct mailbox *box, struct slot *slot)
+{
+    slot->next = box->first;
+    box->first = slot;
+    if (box->last == NULL) {
+        box->last = slot;
+    }
+}
+
+static struct slot *take_first(struct mailbox *box)
+{
+    struct slot *slot = box->first;
+    box->first = slot->next;
+    if (box->first == NULL) {
+        box->last = NULL;
+    }
+    slot->next = NULL;
+    return slot;
+}
+
+static void list_open(struct exchange *x, struct mailbox *box) ON_THREAD(worker_thread)
+{
+    DCHECK(!box->listed);
+    box->listed = true;
+    box->next = NULL;
+    if (x->open_last) {
+        x->open_last->next = box;
+    } else {
+        x->open_first = box;
+    }
+    x->open_last = box;
+}
+
+static void unlist_open(struct exchange *x, struct mailbox *box) ON_THREAD(worker_thread)
+{
+    struct mailbox *before = NULL;
+    struct mailbox **at = &x->open_first;
+    while (*at != box) {
+        before = *at;
+        CHECK(before != NULL);
+        at = &before->next;
+    }
+    *at = box->next;
+    if (x->open_last == box) {
+        x->open_last = before;
+    }
+    box->listed = false;
+}
+
+/* What came from the ring: true when it may run now. */
+static bool passes_gate(struct exchange *x, struct slot *slot) ON_THREAD(worker_thread)
+{
+    struct mailbox *box = slot->mailbox;
+    if (box == NULL || !is_gated(box)) {
+        return true;
+    }
+    if (box->blocker != slot) {
+        append(box, slot);
+        return false;
+    }
+    box->blocker = NULL;
+    if (box->first) {
+        list_open(x, box);
+    } else {
+        x->gated--;
+    }
+    return true;
+}
+
+static size_t take_open(struct exchange *x, struct slot **batch, size_t max)
+    ON_THREAD(worker_thread)
+{
+    size_t count = 0;
+    while (count < max && x->open_first) {
+        struct mailbox *box = x->open_first;
+        batch[count++] = take_first(box);
+        if (box->first == NULL) {
+            unlist_open(x, box);
+            CHECK(x->gated > 0);
+            x->gated--;
+        }
+    }
+    return count;
+}
+
+static size_t rings_take(struct exchange *x, struct slot **batch, size_t max)
+{
+    size_t room = room_to_give(x);
+    x->starved = room == 0;
+    if (x->starved) {
+        return 0;
+    }
+    max = max < room ? max : room;
+    if (x->gated == 0) {
+        return spsc_ring_pop(&x->to_worker, (void **)batch, max);
+    }
+    size_t count = take_open(x, batch, max);
+    void *slot;
+    while (count < max && spsc_ring_pop(&x->to_worker, &slot, 1) == 1) {
+        if (passes_gate(x, slot)) {
+            batch[count++] = slot;
+        }
+    }
+    return count;
+}
+
+/* The mailbox is about to get a blocker or a slot. */
+static void gate(struct exchange *x, struct mailbox *box) ON_THREAD(worker_thread)
+{
+    if (!is_gated(box)) {
+        x->gated++;
+    } else if (box->listed) {
+        unlist_open(x, box);
+    }
+}
+
+/* Backwards, so that what is withdrawn gets back to the head of its mailbox in order. */
+static void rings_give(struct exchange *x, struct slot *const *batch, size_t count)
+{
+    struct slot *back[RING_SIZE];
+    size_t kept = RING_SIZE;
+    CHECK(count <= RING_SIZE);
+    for (size_t i = count; i-- > 0;) {
+        struct slot *slot = batch[i];
+        struct mailbox *box = slot->mailbox;
+        if (slot->work.outcome == OUTCOME_NONE) {
+            gate(x, box);
+            prepend(box, slot);
+            continue;
+        }
+        if (slot->work.outcome == OUTCOME_RETRY && box) {
+            gate(x, box);
+            box->blocker = slot;
+        }
+        back[--kept] = slot;
+    }
+    size_t pushed = spsc_ring_push(&x->to_poll, (void *const *)&back[kept], RING_SIZE - kept);
+    CHECK(pushed == RING_SIZE - kept);
+}
+
 /* --- K > 1: mailboxes ---------------------------------------------------------------------- */
 
 /* The mailbox has slots and no holder: its first slot stands for it in the ready list. The slot's
@@ -189,31 +349,29 @@ static void make_ready(struct exchange *x, struct mailbox *box) REQUIRES(x->lock
 {
     DCHECK(!box->listed);
     DCHECK(!box->held);
+    DCHECK(box->blocker == NULL);
     box->listed = true;
-    struct slot *slot = box->first;
-    box->first = slot->next;
-    if (box->first == NULL) {
-        box->last = NULL;
-    }
-    ready_queue_put(&x->ready, slot);
+    ready_queue_put(&x->ready, take_first(box));
 }
 
 static void post(struct exchange *x, struct slot *slot) REQUIRES(x->lock)
 {
     struct mailbox *box = slot->mailbox;
+    if (box && box->blocker == slot) {
+        DCHECK(!box->listed);
+        DCHECK(!box->held);
+        box->blocker = NULL;
+        box->listed = true;
+        ready_queue_put(&x->ready, slot); /* with its old stamp: it is the oldest of its key */
+        return;
+    }
     slot->stamp = x->stamp++;
     if (box == NULL) {
         ready_queue_put(&x->ready, slot);
         return;
     }
-    slot->next = NULL;
-    if (box->last) {
-        box->last->next = slot;
-    } else {
-        box->first = slot;
-    }
-    box->last = slot;
-    if (!box->listed && !box->held) {
+    append(box, slot);
+    if (!box->listed && !box->held && !box->blocker) {
         make_ready(x, box);
     }
 }
@@ -269,28 +427,39 @@ static size_t boxes_take(struct exchange *x, struct slot **batch, size_t max)
         box->listed = false;
         box->held = true;
         while (count < max && box->first) {
-            slot = box->first;
-            box->first = slot->next;
-            batch[count++] = slot;
-        }
-        if (box->first == NULL) {
-            box->last = NULL;
+            batch[count++] = take_first(box);
         }
     }
     lock_release(&x->lock);
     return count;
 }
 
+/* What is withdrawn goes back to the head of its mailbox: backwards, so that it keeps its order. */
+static void put_back(struct slot *const *batch, size_t count)
+{
+    for (size_t i = count; i-- > 0;) {
+        struct slot *slot = batch[i];
+        if (slot->work.outcome == OUTCOME_NONE) {
+            prepend(slot->mailbox, slot);
+        } else if (slot->work.outcome == OUTCOME_RETRY && slot->mailbox) {
+            slot->mailbox->blocker = slot;
+        }
+    }
+}
+
 static void boxes_give(struct exchange *x, struct slot *const *batch, size_t count)
 {
     lock_acquire(&x->lock);
     size_t before = x->ready.count;
+    put_back(batch, count);
     for (size_t i = 0; i < count; i++) {
         struct mailbox *box = batch[i]->mailbox;
-        slot_list_append(&x->done, batch[i]);
+        if (batch[i]->work.outcome != OUTCOME_NONE) {
+            slot_list_append(&x->done, batch[i]);
+        }
         if (box != NULL && box->held) {
             box->held = false;
-            if (box->first) {
+            if (box->first && !box->blocker) {
                 make_ready(x, box);
             }
         }

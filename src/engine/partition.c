@@ -3,10 +3,15 @@
 #define XXH_INLINE_ALL
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "engine/dead_letter.h"
+#include "engine/ready_queue.h"
+#include "engine/retry_queue.h"
 
 /* tag: | id 16 | epoch 12 | sequence 36 | */
 enum { SEQUENCE_BITS = 36, EPOCH_BITS = 12 };
@@ -19,9 +24,12 @@ struct partition {
     struct sink *sink;
     struct exchange *exchange;
     struct commit_window *window;
-    struct mailbox *mailboxes; /* VIRTUAL_KEYS of them; NULL with K = 1 */
+    struct mailbox *mailboxes; /* VIRTUAL_KEYS of them */
+    struct retry_queue retries;
+    struct slot_list letters; /* RETIRED slots whose dead letter is still to be sent */
     struct metrics_registry *metrics;
     struct pipeline_metrics *counters;
+    struct failure_log *failures;
     struct window_metrics *shown; /* NULL: hidden */
     struct commit_window_counts published;
     uint64_t head_sequence; /* the oldest record, and since when it is that */
@@ -55,12 +63,11 @@ struct partition *partition_create(const struct partition_options *options)
     part->id = options->id;
     part->metrics = options->metrics;
     part->counters = options->counters;
+    part->failures = options->failures;
     part->head_since_ms = -1;
     part->shown = metrics_registry_add_window(options->metrics, options->pipeline,
                                               options->where.topic, options->where.partition);
-    if (exchange_has_mailboxes(options->exchange)) {
-        part->mailboxes = memory_alloc_array(VIRTUAL_KEYS, sizeof *part->mailboxes);
-    }
+    part->mailboxes = memory_alloc_array(VIRTUAL_KEYS, sizeof *part->mailboxes);
     part->window = commit_window_create(&(struct commit_window_options){
         .capacity = options->engine->window_records,
         .bytes_max = options->engine->window_bytes,
@@ -90,6 +97,7 @@ void partition_destroy(struct partition *part, bool force)
         part->source->ops->release(part->source, &rec);
     }
     commit_window_destroy(part->window);
+    retry_queue_fini(&part->retries);
     memory_free(part->mailboxes);
     memory_free(part);
 }
@@ -106,6 +114,7 @@ void partition_kill(struct partition *part)
 {
     partition_hide(part);
     commit_window_set_mode(part->window, WINDOW_DEAD);
+    part->letters = (struct slot_list){0};
     release_stash(part);
 }
 
@@ -180,12 +189,12 @@ static size_t admit_stash(struct partition *part, struct slot **slots, bool *reg
             *regressed = commit_window_used(part->window) == 0;
             break;
         }
-        uint16_t key = part->mailboxes ? route(part, rec) : 0;
+        uint16_t key = route(part, rec);
         struct slot *slot = commit_window_admit(part->window, rec, key);
         if (slot == NULL) {
             break;
         }
-        slot->mailbox = part->mailboxes && key != NO_KEY ? &part->mailboxes[key] : NULL;
+        slot->mailbox = key != NO_KEY ? &part->mailboxes[key] : NULL;
         slots[count++] = slot;
         part->stash_first++;
         part->stash_count--;
@@ -212,19 +221,97 @@ static uint16_t route(const struct partition *part, const struct record *rec)
 
 /* --- complete, retire, ack, release -------------------------------------------------------- */
 
-enum partition_result partition_complete(struct partition *part, struct slot *slot,
-                                         struct error *err)
+static void note_failure(struct partition *part, const struct slot *slot, const char *action,
+                         int64_t retry_in_ms, int64_t now_ms) ON_THREAD(poll_thread)
 {
-    const struct slot *current = commit_window_complete(
-        part->window, commit_window_epoch(part->window), slot->sequence, slot->attempt);
-    if (current == NULL || current->work.outcome != OUTCOME_FAILED ||
-        !commit_window_stop_at(part->window, current)) {
+    failure_log_add(
+        part->failures,
+        &(struct failure_event){.action = action,
+                                .kind = failure_kind_name((enum failure_kind)slot->work.failure),
+                                .reason = slot->work.reason,
+                                .rec = &slot->work.rec,
+                                .attempt = slot->attempt,
+                                .retry_in_ms = retry_in_ms},
+        now_ms);
+}
+
+static void wait_for_retry(struct partition *part, struct slot *slot, int64_t now_ms)
+    ON_THREAD(poll_thread)
+{
+    uint64_t seed = (uint64_t)slot->work.rec.offset << 16 ^ part->id;
+    int64_t delay_ms =
+        failure_policy_delay_ms(&part->engine->failure, &slot->work, slot->attempt, seed);
+    if (commit_window_mode(part->window) != WINDOW_DEAD) {
+        note_failure(part, slot, "retry", delay_ms, now_ms);
+        metric_add(&part->counters->retried, 1);
+    }
+    commit_window_wait(part->window, slot);
+    retry_queue_put(&part->retries, slot, now_ms + delay_ms);
+}
+
+static enum partition_result stop_at(struct partition *part, const struct slot *slot,
+                                     struct error *err) ON_THREAD(poll_thread)
+{
+    metric_add(&part->counters->failed, 1);
+    if (!commit_window_stop_at(part->window, slot)) {
         return PARTITION_WORKED;
     }
-    error_set(err, E_RECORD, "%s [%" PRId32 "] at offset %" PRId64 ": %s", part->where.topic,
-              part->where.partition, slot->work.rec.offset,
+    char how[160];
+    failure_policy_explain(&part->engine->failure, &slot->work, slot->attempt, how, sizeof how);
+    error_set(err, E_RECORD, "%s [%" PRId32 "] at offset %" PRId64 "%s: %s", part->where.topic,
+              part->where.partition, slot->work.rec.offset, how,
               slot->work.reason ? slot->work.reason : "failed without a reason");
     return PARTITION_FAILED;
+}
+
+enum partition_result partition_complete(struct partition *part, struct slot *slot, int64_t now_ms,
+                                         struct error *err)
+{
+    struct slot *current = commit_window_complete(part->window, commit_window_epoch(part->window),
+                                                  slot->sequence, slot->attempt);
+    if (current == NULL || current->work.outcome == OUTCOME_DONE) {
+        return PARTITION_WORKED;
+    }
+    CHECK(current->work.failure < FAILURE_KIND_COUNT);
+    switch ((enum outcome)current->work.outcome) {
+    case OUTCOME_RETRY:
+        wait_for_retry(part, current, now_ms);
+        break;
+    case OUTCOME_SKIPPED:
+        note_failure(part, current, "skip", -1, now_ms);
+        metric_add(&part->counters->skipped, 1);
+        break;
+    case OUTCOME_DEAD_LETTER:
+        note_failure(part, current, "dlq", -1, now_ms);
+        metric_add(&part->counters->dead_letters, 1);
+        break;
+    case OUTCOME_FAILED:
+        return stop_at(part, current, err);
+    case OUTCOME_NONE:
+    case OUTCOME_DONE:
+    case OUTCOME_UNRUN:
+        break;
+    }
+    return PARTITION_WORKED;
+}
+
+enum partition_result partition_retry(struct partition *part, int64_t now_ms)
+{
+    enum partition_result result = PARTITION_IDLE;
+    bool running = commit_window_mode(part->window) == WINDOW_RUN;
+    while (part->retries.count > 0 && exchange_room(part->exchange) > 0) {
+        bool due = retry_queue_due_ms(&part->retries) <= now_ms;
+        struct slot *slot = due       ? retry_queue_take(&part->retries)
+                            : running ? NULL
+                                      : retry_queue_take_stopped(&part->retries);
+        if (slot == NULL) {
+            break;
+        }
+        commit_window_retry(part->window, slot);
+        exchange_submit(part->exchange, &slot, 1);
+        result = PARTITION_WORKED;
+    }
+    return result;
 }
 
 static uint64_t make_tag(const struct partition *part, const struct slot *slot)
@@ -254,9 +341,107 @@ static enum sink_result send_effects(struct partition *part, struct slot *slot, 
     return SINK_TAKEN;
 }
 
-enum partition_result partition_retire(struct partition *part, struct error *err)
+/* What becomes of a record with an output that will never be delivered. */
+static enum failure_action production_action(const struct partition *part, const struct slot *slot)
+{
+    const struct failure_policy *policy = &part->engine->failure;
+    if (slot->last_resort) {
+        return FAILURE_STOP;
+    }
+    bool letter = policy->production == FAILURE_DEAD_LETTER && policy->dead_letter_topic;
+    bool skip = policy->production == FAILURE_SKIP;
+    return letter ? FAILURE_DEAD_LETTER : skip ? FAILURE_SKIP : FAILURE_STOP;
+}
+
+/* Tells of an output that will never be delivered, err says why; makes err fit for a stop. */
+static enum failure_action judge_output(struct partition *part, struct slot *slot, const char *what,
+                                        struct error *err) ON_THREAD(poll_thread)
+{
+    metric_add(&part->counters->undeliverable, 1);
+    enum failure_action action = production_action(part, slot);
+    if (action != FAILURE_STOP) {
+        log_warn("output lost", LOG_STR("action", action == FAILURE_SKIP ? "skip" : "dlq"),
+                 LOG_STR("topic", part->where.topic), LOG_INT("partition", part->where.partition),
+                 LOG_INT("offset", slot->work.rec.offset), LOG_STR("reason", err->text));
+        if (slot->work.reason == NULL) {
+            slot->work.reason =
+                arena_copy(&slot->work.effects.arena, err->text, strlen(err->text) + 1);
+        }
+        return action;
+    }
+    if (slot->last_resort) {
+        err->code = E_RECORD;
+        what = "the dead letter cannot be written";
+    }
+    error_prefix(err, "%s [%" PRId32 "] at offset %" PRId64 ": %s", part->where.topic,
+                 part->where.partition, slot->work.rec.offset, what);
+    return action;
+}
+
+/* The dead letter of a record that has retired, of which outputs are lost, and all reports here. */
+static void write_letter(struct partition *part, struct slot *slot) ON_THREAD(poll_thread)
+{
+    bool due = slot->undeliverable && slot->unacked == 0 && slot_get_state(slot) == SLOT_RETIRED &&
+               production_action(part, slot) == FAILURE_DEAD_LETTER;
+    if (due) {
+        metric_add(&part->counters->dead_letters, 1);
+        dead_letter_emit(&part->engine->failure, &slot->work, slot->attempt, "production",
+                         slot->work.reason);
+        commit_window_send_letter(part->window, slot);
+        slot_list_append(&part->letters, slot);
+    }
+}
+
+/* The sink will never take the next output of this slot. False: stop, with err. */
+static bool refuse(struct partition *part, struct slot *slot, struct error *err)
+    ON_THREAD(poll_thread)
+{
+    switch (judge_output(part, slot, "output refused", err)) {
+    case FAILURE_SKIP:
+        commit_window_drop(part->window, slot);
+        return true;
+    case FAILURE_DEAD_LETTER:
+        commit_window_lose(part->window, slot);
+        return true;
+    case FAILURE_STOP:
+    case FAILURE_RETRY:
+        break;
+    }
+    commit_window_refuse(part->window, slot);
+    commit_window_stop_at(part->window, slot);
+    return false;
+}
+
+/* Sends the dead letters of records that had retired when an output was lost. */
+static enum partition_result send_letters(struct partition *part, struct error *err)
+    ON_THREAD(poll_thread)
 {
     enum partition_result result = PARTITION_IDLE;
+    while (part->letters.first) {
+        struct slot *slot = part->letters.first;
+        switch (send_effects(part, slot, err)) {
+        case SINK_TAKEN:
+            slot_list_take(&part->letters);
+            commit_window_forgive(part->window, slot);
+            result = PARTITION_WORKED;
+            break;
+        case SINK_FULL:
+            return result;
+        case SINK_REFUSED:
+            slot_list_take(&part->letters);
+            judge_output(part, slot, "output refused", err);
+            return PARTITION_FAILED;
+        }
+    }
+    return result;
+}
+
+enum partition_result partition_retire(struct partition *part, struct error *err)
+{
+    enum partition_result result = send_letters(part, err);
+    if (result == PARTITION_FAILED) {
+        return result;
+    }
     for (int i = 0; i < RETIRE_MAX; i++) {
         struct slot *slot = commit_window_next_retirable(part->window);
         if (slot == NULL) {
@@ -265,16 +450,16 @@ enum partition_result partition_retire(struct partition *part, struct error *err
         switch (send_effects(part, slot, err)) {
         case SINK_TAKEN:
             commit_window_retire(part->window, slot);
+            write_letter(part, slot);
             result = PARTITION_WORKED;
             break;
         case SINK_FULL:
             return result;
         case SINK_REFUSED:
-            error_prefix(err, "%s [%" PRId32 "] at offset %" PRId64 ": output refused",
-                         part->where.topic, part->where.partition, slot->work.rec.offset);
-            commit_window_refuse(part->window, slot);
-            commit_window_stop_at(part->window, slot);
-            return PARTITION_FAILED;
+            if (!refuse(part, slot, err)) {
+                return PARTITION_FAILED;
+            }
+            break;
         }
     }
     return result;
@@ -293,13 +478,23 @@ enum partition_result partition_ack(struct partition *part, const struct deliver
     uint64_t base = head ? head->sequence : 0;
     uint64_t sequence = base + ((report->tag - base) & mask);
     struct slot *slot = commit_window_ack(part->window, epoch, sequence, report->failed);
-    metric_add(report->failed ? &part->counters->undeliverable : &part->counters->delivered, 1);
-    if (slot == NULL || !report->failed) {
+    if (!report->failed) {
+        metric_add(&part->counters->delivered, 1);
+    }
+    if (slot == NULL) {
         return PARTITION_WORKED;
     }
-    error_set(err, E_BROKER, "%s [%" PRId32 "] at offset %" PRId64 ": delivery failed: %s",
-              part->where.topic, part->where.partition, slot->work.rec.offset, report->reason);
-    return PARTITION_FAILED;
+    enum failure_action action = FAILURE_DEAD_LETTER;
+    if (report->failed) {
+        error_set(err, E_BROKER, "%s", report->reason);
+        action = judge_output(part, slot, "delivery failed", err);
+    }
+    if (action == FAILURE_SKIP) {
+        commit_window_forgive(part->window, slot);
+    } else if (action == FAILURE_DEAD_LETTER) {
+        write_letter(part, slot);
+    }
+    return action == FAILURE_STOP ? PARTITION_FAILED : PARTITION_WORKED;
 }
 
 enum partition_result partition_release(struct partition *part)
@@ -322,6 +517,9 @@ static enum hold_reason hold_reason(const struct commit_window *win)
     }
     if (!commit_window_is_held(win)) {
         return HOLD_NONE;
+    }
+    if (commit_window_waiting(win) > 0) {
+        return HOLD_RETRY;
     }
     bool slots = commit_window_used(win) * 4 >= commit_window_capacity(win) * 3;
     return slots ? HOLD_RECORDS : HOLD_BYTES;
@@ -379,11 +577,21 @@ uint32_t partition_id(const struct partition *part)
     return part->id;
 }
 
+bool partition_is_quiet(const struct partition *part)
+{
+    return part->letters.first == NULL && commit_window_is_quiet(part->window);
+}
+
+int64_t partition_retry_due_ms(const struct partition *part)
+{
+    return retry_queue_due_ms(&part->retries);
+}
+
 bool partition_is_gone(const struct partition *part)
 {
     return commit_window_mode(part->window) == WINDOW_DEAD &&
            commit_window_outstanding(part->window) == 0 &&
-           commit_window_undelivered(part->window) == 0;
+           commit_window_waiting(part->window) == 0 && commit_window_undelivered(part->window) == 0;
 }
 
 bool partition_is_at_end(const struct partition *part)

@@ -21,6 +21,7 @@
 #include "commit/commit_window.h"
 #include "engine/engine_options.h"
 #include "engine/exchange.h"
+#include "engine/failure_log.h"
 #include "metrics/metrics_registry.h"
 #include "stream/sink.h"
 #include "stream/source.h"
@@ -35,6 +36,7 @@ struct partition_options {
     struct exchange *exchange;
     struct metrics_registry *metrics;
     struct pipeline_metrics *counters; /* of the pipeline */
+    struct failure_log *failures;      /* of the pipeline */
     unsigned pipeline;
     uint32_t epoch;
     uint32_t id; /* names it in delivery tags, below PARTITION_ID_MAX */
@@ -55,14 +57,19 @@ void partition_destroy(struct partition *part, bool force) ON_THREAD(poll_thread
  * source went back to an offset that this epoch had already: the caller rebuilds the partition. */
 enum partition_result partition_admit(struct partition *part, bool *regressed)
     ON_THREAD(poll_thread);
-/* Takes a slot back from a worker. FAILED: the record failed and none before it had, err says where
- * and why. */
-enum partition_result partition_complete(struct partition *part, struct slot *slot,
+/* Takes a slot back from a worker; one that will run again waits here. FAILED: the record failed
+ * for good and none before it had, err says where and why. */
+enum partition_result partition_complete(struct partition *part, struct slot *slot, int64_t now_ms,
                                          struct error *err) ON_THREAD(poll_thread);
-/* Hands the effects of what may retire to the sink. FAILED: the sink refused one for good. */
+/* Hands to the workers what is due for its next attempt. Dead partitions too: what waits has to go
+ * the way of all. */
+enum partition_result partition_retry(struct partition *part, int64_t now_ms)
+    ON_THREAD(poll_thread);
+/* Hands the effects of what may retire to the sink, and late dead letters. FAILED: the sink refused
+ * one for good, and the policy is to stop. */
 enum partition_result partition_retire(struct partition *part, struct error *err)
     ON_THREAD(poll_thread);
-/* A delivery report for this partition's tag. FAILED: it says no. */
+/* A delivery report for this partition's tag. FAILED: it says no, and the policy is to stop. */
 enum partition_result partition_ack(struct partition *part, const struct delivery *report,
                                     struct error *err) ON_THREAD(poll_thread);
 /* Frees what is acked at the head of the window and releases the records. */
@@ -92,7 +99,11 @@ void partition_set_at_end(struct partition *part) ON_THREAD(poll_thread);
 const struct source_partition *partition_where(const struct partition *part);
 struct commit_window *partition_window(const struct partition *part);
 uint32_t partition_id(const struct partition *part);
-/* Dead, and nothing of it is with a worker or the sink. */
+/* Nothing is with the workers or the sink, or waits, or could retire: as drained as it gets. */
+bool partition_is_quiet(const struct partition *part) ON_THREAD(poll_thread);
+/* When the next retry is due, on the engine's clock; INT64_MAX: none waits. */
+int64_t partition_retry_due_ms(const struct partition *part) ON_THREAD(poll_thread);
+/* Dead, and nothing of it is with a worker or the sink, or waits. */
 bool partition_is_gone(const struct partition *part);
 /* Read to its end and all of it retired and acked. */
 bool partition_is_at_end(const struct partition *part);

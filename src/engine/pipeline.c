@@ -53,11 +53,13 @@ struct pipeline {
     bool source_dead OWNED_BY(poll_thread); /* SOURCE_FATAL: nothing can be committed */
     bool undrained OWNED_BY(poll_thread);
     uint64_t failures OWNED_BY(poll_thread);
+    struct failure_log failure_log OWNED_BY(poll_thread);
     struct error error; /* of the first failure, or of the record that a restart begins with; read
                            by others after CLOSED */
 };
 
-static bool collect(struct pipeline *pipeline) ON_THREAD(poll_thread);
+static bool collect(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
+static bool try_again(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
 static bool deliver(struct pipeline *pipeline) ON_THREAD(poll_thread);
 static bool follow(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
 static bool retire(struct pipeline *pipeline) ON_THREAD(poll_thread);
@@ -155,7 +157,8 @@ bool pipeline_turn(struct pipeline *pipeline)
 {
     thread_assert_poll();
     int64_t now_ms = clock_ms(pipeline->clock);
-    bool worked = collect(pipeline);
+    bool worked = collect(pipeline, now_ms);
+    worked |= try_again(pipeline, now_ms);
     worked |= deliver(pipeline);
     worked |= follow(pipeline, now_ms);
     worked |= retire(pipeline);
@@ -182,7 +185,7 @@ static void publish(struct pipeline *pipeline, int64_t now_ms)
 }
 
 /* Takes back what the workers finished. */
-static bool collect(struct pipeline *pipeline)
+static bool collect(struct pipeline *pipeline, int64_t now_ms)
 {
     struct slot *slots[SLOTS_MAX];
     size_t total = 0;
@@ -191,7 +194,7 @@ static bool collect(struct pipeline *pipeline)
         for (size_t i = 0; i < count; i++) {
             struct error err;
             struct partition *part = commit_window_owner(slots[i]->window);
-            if (partition_complete(part, slots[i], &err) == PARTITION_FAILED) {
+            if (partition_complete(part, slots[i], now_ms, &err) == PARTITION_FAILED) {
                 fail(pipeline, &err);
             }
         }
@@ -201,6 +204,19 @@ static bool collect(struct pipeline *pipeline)
         }
     }
     return total > 0;
+}
+
+/* Hands out again what failed and is due. */
+static bool try_again(struct pipeline *pipeline, int64_t now_ms)
+{
+    bool worked = false;
+    for (size_t i = 0; i < pipeline->table.active_count; i++) {
+        worked |= partition_retry(pipeline->table.active[i], now_ms) == PARTITION_WORKED;
+    }
+    for (size_t i = 0; i < pipeline->table.dead_count; i++) {
+        worked |= partition_retry(pipeline->table.dead[i], now_ms) == PARTITION_WORKED;
+    }
+    return worked;
 }
 
 /* Takes the sink's delivery reports. */
@@ -233,7 +249,7 @@ static bool deliver(struct pipeline *pipeline)
 
 /* --- what the source says ------------------------------------------------------------------ */
 
-static struct partition_options partition_defaults(const struct pipeline *pipeline)
+static struct partition_options partition_defaults(struct pipeline *pipeline) ON_THREAD(poll_thread)
 {
     return (struct partition_options){
         .engine = pipeline->engine,
@@ -242,6 +258,7 @@ static struct partition_options partition_defaults(const struct pipeline *pipeli
         .exchange = pipeline->exchange,
         .metrics = pipeline->metrics,
         .counters = pipeline->counters,
+        .failures = &pipeline->failure_log,
         .pipeline = pipeline->index,
     };
 }
@@ -382,7 +399,7 @@ static bool retire(struct pipeline *pipeline)
 static bool is_quiet(struct pipeline *pipeline) ON_THREAD(poll_thread)
 {
     for (size_t i = 0; i < pipeline->table.active_count; i++) {
-        if (!commit_window_is_quiet(partition_window(pipeline->table.active[i]))) {
+        if (!partition_is_quiet(pipeline->table.active[i])) {
             return false;
         }
     }
@@ -533,6 +550,7 @@ static bool advance(struct pipeline *pipeline, int64_t now_ms)
         if (!pipeline->source_closed && now_ms < pipeline->end_ms) {
             return false;
         }
+        failure_log_flush(&pipeline->failure_log);
         set_state(pipeline, PIPELINE_CLOSED);
         return true;
     case PIPELINE_CLOSED:
@@ -559,10 +577,12 @@ int pipeline_idle_ms(const struct pipeline *pipeline)
     if (pipeline_state(pipeline) != PIPELINE_RUNNING || pipeline->rebalance.open) {
         return IDLE_ENDING_MS;
     }
-    if (!commit_plan_is_dirty(&pipeline->table)) {
-        return IDLE_MS;
+    int64_t due_ms = commit_plan_is_dirty(&pipeline->table) ? pipeline->plan.due_ms : INT64_MAX;
+    for (size_t i = 0; i < pipeline->table.active_count; i++) {
+        int64_t retry_ms = partition_retry_due_ms(pipeline->table.active[i]);
+        due_ms = retry_ms < due_ms ? retry_ms : due_ms;
     }
-    int64_t wait_ms = pipeline->plan.due_ms - clock_ms(pipeline->clock);
+    int64_t wait_ms = due_ms - clock_ms(pipeline->clock);
     if (wait_ms < 1) {
         wait_ms = 1;
     }

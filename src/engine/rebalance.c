@@ -70,7 +70,7 @@ bool rebalance_turn(struct rebalance *rebalance, struct partition_table *table,
 static bool is_quiet(const struct rebalance *rebalance)
 {
     for (size_t i = 0; i < rebalance->count; i++) {
-        if (!commit_window_is_quiet(partition_window(rebalance->revoked[i]))) {
+        if (!partition_is_quiet(rebalance->revoked[i])) {
             return false;
         }
     }

@@ -16,10 +16,11 @@ enum {
 enum step { STEP_TAKE, STEP_RUN, STEP_GIVE };
 
 struct worker {
-    unsigned index; /* constant, and so are the next six */
+    unsigned index; /* constant, and so are the next seven */
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
+    const struct failure_policy *policy;
     size_t batch_max;
     struct wakeup *observer; /* or NULL */
     struct worker_metrics *metrics;
@@ -37,6 +38,7 @@ struct worker {
 
 static bool take(struct worker *worker) ON_THREAD(worker_thread);
 static void run(struct worker *worker) ON_THREAD(worker_thread);
+static size_t run_all(struct worker *worker) ON_THREAD(worker_thread);
 static void note_cost(struct worker *worker, int64_t record_ns) ON_THREAD(worker_thread);
 static void give(struct worker *worker) ON_THREAD(worker_thread);
 static void loop(void *context);
@@ -45,11 +47,13 @@ struct worker *worker_create(const struct worker_options *options)
 {
     CHECK(options->batch_max <= WORKER_BATCH_MAX);
     CHECK(options->processor != NULL);
+    CHECK(options->policy != NULL);
     struct worker *worker = memory_alloc_aligned(sizeof *worker);
     worker->index = options->index;
     worker->exchange = options->exchange;
     worker->processor = options->processor;
     worker->clock = options->clock;
+    worker->policy = options->policy;
     worker->observer = options->observer;
     worker->metrics = options->metrics ? options->metrics : &worker->unread;
     atomic_init(&worker->running, false);
@@ -148,17 +152,58 @@ static void run(struct worker *worker)
         int64_t before_ns = clock_ns(worker->clock);
         worker_metrics_begin(worker->metrics, first->topic, first->partition, first->offset,
                              before_ns);
-        worker->processor->ops->run(worker->processor, worker->run, worker->run_count);
+        size_t failed = run_all(worker);
         int64_t after_ns = clock_ns(worker->clock);
         note_cost(worker, (after_ns - before_ns) / (int64_t)worker->run_count + 1);
-        size_t failed = 0;
         for (size_t i = 0; i < worker->run_count; i++) {
-            failed += worker->run[i]->outcome == OUTCOME_FAILED;
             slot_finish((struct slot *)worker->run[i]);
         }
         worker_metrics_end(worker->metrics, worker->run_count - failed, failed, after_ns);
     }
     worker->step = STEP_GIVE;
+}
+
+/* The slot at `at - 1` will run again: what comes behind it in its mailbox must not run before. */
+static void withdraw_behind(struct worker *worker, size_t at) ON_THREAD(worker_thread)
+{
+    const struct mailbox *box = ((const struct slot *)worker->run[at - 1])->mailbox;
+    if (box == NULL) {
+        return;
+    }
+    size_t kept = at;
+    for (size_t i = at; i < worker->run_count; i++) {
+        struct slot *slot = (struct slot *)worker->run[i];
+        if (slot->mailbox == box) {
+            slot_withdraw(slot);
+        } else {
+            worker->run[kept++] = worker->run[i];
+        }
+    }
+    worker->run_count = kept;
+}
+
+/* Runs what began, and decides at once what becomes of each record that fails. Returns how many
+ * did. */
+static size_t run_all(struct worker *worker)
+{
+    size_t failed = 0;
+    for (size_t at = 0; at < worker->run_count;) {
+        size_t left = worker->run_count - at;
+        size_t ran = worker->processor->ops->run(worker->processor, worker->run + at, left);
+        CHECK(ran >= 1);
+        CHECK(ran <= left);
+        at += ran;
+        struct slot *last = (struct slot *)worker->run[at - 1];
+        if (last->work.outcome != OUTCOME_FAILED) {
+            continue;
+        }
+        failed++;
+        failure_policy_apply(worker->policy, &last->work, last->attempt);
+        if (last->work.outcome == OUTCOME_RETRY) {
+            withdraw_behind(worker, at);
+        }
+    }
+    return failed;
 }
 
 /* The average goes up at once and down slowly: one slow record is enough to spread the next ones.

@@ -8,7 +8,7 @@
  * The size of a batch follows the time that records take: about a millisecond of work, so that a
  * slow script is spread over the workers and results do not wait for company.
  *
- *   take (begin) -> run (finish) -> give
+ *   take (begin) -> run (finish, or withdraw) -> give
  *
  * Thread: create, start, join, destroy: main thread. turn: the worker.
  * Owns: nothing but its batch. Borrows: exchange, processor, clock, metrics.
@@ -23,6 +23,7 @@
 #include "base/thread_role.h"
 #include "base/wakeup.h"
 #include "engine/exchange.h"
+#include "engine/failure_policy.h"
 #include "metrics/worker_metrics.h"
 #include "stream/processor.h"
 
@@ -35,6 +36,7 @@ struct worker_options {
     struct exchange *exchange;
     struct processor *processor;
     const struct clock_source *clock;
+    const struct failure_policy *policy;
     struct worker_metrics *metrics; /* written by the worker; NULL: nobody reads */
     struct wakeup *observer;        /* signalled when the thread ends; NULL: nobody */
     size_t batch_max;               /* 1 to WORKER_BATCH_MAX; 0: the latter */

@@ -16,6 +16,10 @@ struct pipeline_metrics {
     struct metric emitted;          /* emissions that the sink took */
     struct metric delivered;        /* delivery reports that said yes */
     struct metric undeliverable;    /* delivery reports that said no */
+    struct metric failed;           /* records that failed for good and stopped the pipeline */
+    struct metric retried;          /* attempts that failed and were followed by another */
+    struct metric skipped;          /* records that failed and were passed over */
+    struct metric dead_letters;     /* records that failed and went to the dead letter topic */
     struct metric commits;          /* commits that were confirmed */
     struct metric commits_refused;  /* commits that were refused, and tried again */
     struct metric late_completions; /* completions and reports that were not current any more */

@@ -5,10 +5,8 @@
 #include "base/check.h"
 
 static const char *const HOLD_NAMES[] = {
-    [HOLD_NONE] = "none",
-    [HOLD_RECORDS] = "records",
-    [HOLD_BYTES] = "bytes",
-    [HOLD_DRAIN] = "drain",
+    [HOLD_NONE] = "none",        [HOLD_RECORDS] = "records", [HOLD_BYTES] = "bytes",
+    [HOLD_RETRY] = "retry_full", [HOLD_DRAIN] = "drain",
 };
 static_assert(sizeof HOLD_NAMES / sizeof HOLD_NAMES[0] == HOLD_REASON_COUNT, "one for each");
 

@@ -20,6 +20,7 @@ enum hold_reason {
     HOLD_NONE,
     HOLD_RECORDS, /* all slots are in use */
     HOLD_BYTES,   /* the byte limit is reached */
+    HOLD_RETRY,   /* full, and something in it waits for its next attempt */
     HOLD_DRAIN,   /* it is being given away, or the pipeline ends */
     HOLD_REASON_COUNT
 };

@@ -28,4 +28,12 @@ enum processing_null_key {
     NULL_KEY_SERIAL,   /* as if they had one common key */
 };
 
+/* error.policy: what becomes of a record that failed. */
+enum failure_action {
+    FAILURE_STOP,        /* drain, commit what lies before it, end */
+    FAILURE_RETRY,       /* run it again after a while; its key waits */
+    FAILURE_SKIP,        /* pass it over without effects */
+    FAILURE_DEAD_LETTER, /* send it to the dead letter topic instead */
+};
+
 #endif

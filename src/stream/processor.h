@@ -19,10 +19,11 @@
 struct processor;
 
 struct processor_ops {
-    /* Runs the batch in order. Sets `outcome` of each to DONE or FAILED and fills `effects`; the
-     * effects are empty and the outcome is NONE on entry. One record's failure leaves the others
-     * alone. Worker thread. */
-    void (*run)(struct processor *processor, struct work *const *batch, size_t count);
+    /* Runs the batch in order, up to its end or to the first record that fails, and returns how
+     * many that were, at least one. Sets `outcome` of each to DONE or FAILED (then also failure,
+     * request and reason) and fills `effects`; the effects are empty and the outcome is NONE on
+     * entry. One record's failure leaves the others alone. Worker thread. */
+    size_t (*run)(struct processor *processor, struct work *const *batch, size_t count);
     /* Called once on the worker thread after the last run; user code may end here. */
     void (*close)(struct processor *processor);
     /* Frees all. Main thread, after the worker thread has ended (or never started). */

@@ -110,7 +110,8 @@ static double pass(struct processor *processor, struct load *load, size_t count,
         reset(load);
         int64_t start = clock_ns(&clock);
         for (size_t at = 0; at < RECORDS && done < count; at += batch, done += batch) {
-            processor->ops->run(processor, load->batch + at, batch);
+            size_t ran = processor->ops->run(processor, load->batch + at, batch);
+            CHECK(ran == batch);
         }
         spent_ns += clock_ns(&clock) - start;
     }

@@ -177,9 +177,9 @@ static ON_THREAD(poll_thread) void tell_stale(struct model *model, const struct 
     struct commit_window *win = model->win;
     uint64_t late = commit_window_counts(win).late;
     uint64_t sequence = entry->slot->sequence;
-    uint16_t attempt = entry->slot->attempt;
+    uint32_t attempt = entry->slot->attempt;
     CHECK(commit_window_complete(win, EPOCH - 1, sequence, attempt) == NULL);
-    CHECK(commit_window_complete(win, EPOCH, sequence, (uint16_t)(attempt + 1)) == NULL);
+    CHECK(commit_window_complete(win, EPOCH, sequence, attempt + 1) == NULL);
     CHECK(commit_window_complete(win, EPOCH, model->count, attempt) == NULL);
     CHECK(commit_window_ack(win, EPOCH + 1, sequence, false) == NULL);
     CHECK(commit_window_counts(win).late == late + 4);

@@ -43,7 +43,7 @@ static struct sink *open_sink(void *context, unsigned pipeline, struct error *er
 }
 
 /* Emits each value as it is, now and then after a nap, so that records finish out of order. */
-static void run(struct processor *processor, struct work *const *batch, size_t count)
+static size_t run(struct processor *processor, struct work *const *batch, size_t count)
 {
     struct copier *copier = (struct copier *)processor;
     for (size_t i = 0; i < count; i++) {
@@ -56,6 +56,7 @@ static void run(struct processor *processor, struct work *const *batch, size_t c
             usleep(500);
         }
     }
+    return count;
 }
 
 static void close_processor(struct processor *processor)

@@ -149,7 +149,9 @@ static void run_part(void *context)
             add_record(part, next_random(&part->dice) % 1000000);
             batch[j] = &part->rig.works[j];
         }
-        part->rig.processor->ops->run(part->rig.processor, batch, count);
+        for (size_t ran = 0; ran < count;) {
+            ran += part->rig.processor->ops->run(part->rig.processor, batch + ran, count - ran);
+        }
         for (size_t j = 0; j < count; j++) {
             part->wrong += !is_right(batch[j], &part->samples[j]);
         }

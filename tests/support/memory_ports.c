@@ -323,7 +323,7 @@ struct memory_processor {
     uint64_t random;
 };
 
-static void processor_run(struct processor *processor, struct work *const *batch, size_t count)
+static size_t processor_run(struct processor *processor, struct work *const *batch, size_t count)
 {
     struct memory_processor *p = (struct memory_processor *)processor;
     for (size_t i = 0; i < count; i++) {
@@ -343,6 +343,7 @@ static void processor_run(struct processor *processor, struct work *const *batch
         emission->value_size = sizeof work->rec.offset;
         work->outcome = OUTCOME_DONE;
     }
+    return count;
 }
 
 static void processor_close(struct processor *processor)

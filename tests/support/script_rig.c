@@ -116,7 +116,11 @@ void script_rig_run(struct script_rig *rig)
         batch[i] = &rig->works[i];
     }
     thread_role_set(ROLE_WORKER);
-    rig->processor->ops->run(rig->processor, batch, rig->count);
+    for (size_t ran = 0; ran < rig->count;) {
+        size_t part = rig->processor->ops->run(rig->processor, batch + ran, rig->count - ran);
+        CHECK(part >= 1 && part <= rig->count - ran);
+        ran += part;
+    }
     thread_role_set(ROLE_NONE);
 }
 

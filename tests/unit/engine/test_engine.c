@@ -67,11 +67,12 @@ static void run_one(struct setup *setup, struct work *work)
     atomic_fetch_sub(&setup->inside, 1);
 }
 
-static void run_all(struct processor *processor, struct work *const *batch, size_t count)
+static size_t run_all(struct processor *processor, struct work *const *batch, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         run_one(((struct test_processor *)processor)->setup, batch[i]);
     }
+    return count;
 }
 
 static void close_nothing(struct processor *processor)

@@ -78,6 +78,14 @@ Test(prometheus, the_text_is_exactly_this)
         "moontide_pipeline_records_delivered_total{pipeline=\"0\"} 7\n"
         HEAD("pipeline_records_undeliverable_total", "counter", "Records that the sink could not deliver.")
         "moontide_pipeline_records_undeliverable_total{pipeline=\"0\"} 1\n"
+        HEAD("pipeline_records_failed_total", "counter", "Records that failed and stopped their pipeline.")
+        "moontide_pipeline_records_failed_total{pipeline=\"0\"} 0\n"
+        HEAD("pipeline_records_retried_total", "counter", "Attempts that failed and are followed by another.")
+        "moontide_pipeline_records_retried_total{pipeline=\"0\"} 0\n"
+        HEAD("pipeline_records_skipped_total", "counter", "Records that failed and were passed over.")
+        "moontide_pipeline_records_skipped_total{pipeline=\"0\"} 0\n"
+        HEAD("pipeline_records_dead_lettered_total", "counter", "Records that failed and became dead letters.")
+        "moontide_pipeline_records_dead_lettered_total{pipeline=\"0\"} 0\n"
         HEAD("pipeline_commits_total", "counter", "Commits that were confirmed.")
         "moontide_pipeline_commits_total{pipeline=\"0\"} 3\n"
         HEAD("pipeline_commits_refused_total", "counter", "Commits that were refused and are tried again.")
@@ -123,6 +131,7 @@ Test(prometheus, the_text_is_exactly_this)
         HEAD("window_held", "gauge", "1 for each reason why no record is taken in.")
         "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"records\"} 0\n"
         "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"bytes\"} 1\n"
+        "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"retry_full\"} 0\n"
         "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"drain\"} 0\n"
         HEAD("task_thread_state", "gauge", "The state of each thread that works in tandem on the task.")
         "moontide_task_thread_state{topic=\"orders\",partition=\"1\",pipeline=\"0\",thread=\"worker-2\",state=\"running\"} 1\n";
