@@ -7,6 +7,7 @@ reader and an error message know where to look. One a state. The user's referenc
 local host = require "moontide.host"
 local emission = require "moontide.emission"
 local names = require "moontide.names"
+local verdict = require "moontide.verdict"
 local C, call = host.C, host.call
 local error, tostring, select, pairs = error, tostring, select, pairs
 local setmetatable, getinfo = setmetatable, debug.getinfo
@@ -74,12 +75,15 @@ function context.make(params, live, has_output)
                 .. names.hint(name, names.of(params.declared)) .. "; params declares them"
         end),
     }
-    local known = { "config", "emit", "forward", "log", "worker" }
+    local known = { "config", "dead_letter", "emit", "fail", "forward", "log", "retry", "skip", "worker" }
     local ctx = sealed(members, "ctx cannot be assigned; keep state in locals of the script",
         function(name)
             return 'ctx has no "' .. tostring(name) .. '"' .. names.hint(name, known)
         end)
     members.emit, members.forward = emission.methods(ctx, live, has_output)
+    for name, method in pairs(verdict.methods(ctx)) do
+        members[name] = method
+    end
     return ctx
 end
 

@@ -46,6 +46,17 @@ doc.sections = {
                 .. "retires, and never if the record fails. Only inside process.", "250 ns" },
             { "ctx.forward", "ctx:forward { key =, value =, ... }", "The same to the default output (`--out`).",
                 "250 ns" },
+            { "ctx.fail", "ctx.fail(reason)", "Ends the record here: it has failed, nothing of it leaves, and "
+                .. "`error.policy.failed` says what becomes of it. A pcall around it does not undo it; so with the "
+                .. "next three. All work only inside process; reason: a string or nil.", "3 us" },
+            { "ctx.skip", "ctx.skip(reason)", "Ends the record: it is passed over, nothing of it leaves, and that is "
+                .. "counted and logged, whatever the policy is.", "3 us" },
+            { "ctx.retry", "ctx.retry(\"5s\", reason)", "Ends this attempt: the record runs again after the delay, a "
+                .. "duration or a number of milliseconds (nil: `retry.backoff.ms`, doubled with each attempt). Later "
+                .. "records of its key wait, others go on. After `max.retries` attempts it is a dead letter, or "
+                .. "stops the pipeline.", "3 us" },
+            { "ctx.dead_letter", "ctx.dead_letter(reason)", "Ends the record: it goes to the topic for dead letters "
+                .. "as it came, with headers that say why. Stops the pipeline when there is no such topic.", "3 us" },
         },
     },
     {
@@ -89,8 +100,9 @@ doc.sections = {
             { "return rec", "return rec", "The record goes to the default output with the key, value, timestamp and "
                 .. "headers that it has now, partitioned by key. Unchanged bytes are not copied.", "10 ns" },
             { "return", "return", "Nothing more: the record is done, and counts as dropped if it emitted nothing." },
-            { "error", "error(reason)", "The record has failed: nothing of it leaves. So does any other result than "
-                .. "the record or nothing, with a message that names it.", "3 us" },
+            { "error", "error(reason)", "The record has failed: nothing of it leaves, and `error.policy.raised` says "
+                .. "what becomes of it. So does any other result than the record or nothing, with a message that names "
+                .. "it.", "3 us" },
         },
     },
     {

@@ -2,8 +2,8 @@
 driver: the door through which C calls Lua.
 
 Why: one lua_pcall a batch, and the loop is here, where it is compiled together with the script's
-process. What a record raises is caught here, becomes the reason of its failure and ends its effects;
-the batch goes on.
+process. What a record raises is caught here, becomes the reason of its failure and ends its effects.
+The loop ends there: the host decides what becomes of the record before the next one runs.
 
 C has filled `call.items` before; the arguments are integers, since those keep the loop compilable also
 when batches of one record come first.
@@ -16,6 +16,7 @@ local loader = require "moontide.loader"
 local names = require "moontide.names"
 local record = require "moontide.record"
 local sandbox = require "moontide.sandbox"
+local verdict = require "moontide.verdict"
 local C, call = host.C, host.call
 local error, pcall, xpcall, rawequal, type, tostring = error, pcall, xpcall, rawequal, type, tostring
 local find, sub, traceback = string.find, string.sub, debug.traceback
@@ -24,6 +25,7 @@ local forward, release = record.forward, record.release
 
 local VIEWS = tonumber(C.TIDE_VIEWS)
 local NO_RECORD = host.NO_RECORD
+local NO_MEMORY = "not enough memory" -- LuaJIT's own text, raised without a place
 local NO_OUTPUT = "process() returned the record, but " .. emission.NO_OUTPUT
 
 local driver = { call = call }
@@ -59,6 +61,9 @@ end
 local failure -- set by the handler: what was raised, with its traceback
 
 local function on_error(raised)
+    if call.verdict ~= 0 then
+        return raised -- the way out of a record that the script has ended
+    end
     failure = describe(raised)
     failure = failure .. frames_of_script()
     return failure
@@ -74,6 +79,16 @@ end
 
 local function fail(raised)
     local text = take_failure(raised)
+    if raised == NO_MEMORY then
+        call.verdict = C.TIDE_NO_MEMORY
+    end
+    C.tide_fail(call, text, #text)
+end
+
+-- The script has ended its record by name, whatever happened after it.
+local function end_by_name()
+    failure = nil
+    local text = verdict.take_reason()
     C.tide_fail(call, text, #text)
 end
 
@@ -91,7 +106,8 @@ local function reject(result, extra)
     C.tide_fail(call, text, #text)
 end
 
--- The function that runs the records `first` to `count - 1` of the batch.
+-- The function that runs the records `first` to `count - 1` of the batch, up to the first that fails:
+-- call.at stays at that one.
 local function make_run(process, ctx, views, has_output)
     local turn = 0
     local items = call.items
@@ -101,9 +117,11 @@ local function make_run(process, ctx, views, has_output)
             reject(result, extra)
         elseif has_output then
             forward(view)
+            return true
         else
             C.tide_fail(call, NO_OUTPUT, #NO_OUTPUT)
         end
+        return false
     end
 
     return function(first, count)
@@ -118,15 +136,21 @@ local function make_run(process, ctx, views, has_output)
             view._rec = items[i]
             call.at = i
             local ok, result, extra = xpcall(process, on_error, view, ctx)
-            if not ok then
+            if call.verdict ~= 0 then
+                end_by_name()
+                ok = false
+            elseif not ok then
                 fail(result)
             elseif result ~= nil or extra ~= nil then
-                finish(view, result, extra)
+                ok = finish(view, result, extra)
             end
             if view._flags ~= 0 then
                 release(view)
             end
             view._rec = nil
+            if not ok then
+                return
+            end
         end
         call.at = NO_RECORD
     end, function()

@@ -115,13 +115,30 @@ EXPORTED struct tide_header *tide_new_headers(const struct tide_call *call, uint
     return arena_alloc(&running(call)->effects.arena, count * sizeof(struct tide_header));
 }
 
-EXPORTED void tide_fail(const struct tide_call *call, const char *text, size_t size)
+static const struct {
+    uint8_t failure;
+    uint8_t request;
+} VERDICTS[] = {
+    [0] = {FAILURE_RAISED, REQUEST_NONE},
+    [TIDE_FAIL] = {FAILURE_FAILED, REQUEST_NONE},
+    [TIDE_RETRY] = {FAILURE_FAILED, REQUEST_RETRY},
+    [TIDE_SKIP] = {FAILURE_FAILED, REQUEST_SKIP},
+    [TIDE_DEAD_LETTER] = {FAILURE_FAILED, REQUEST_DEAD_LETTER},
+    [TIDE_NO_MEMORY] = {FAILURE_MEMORY, REQUEST_NONE},
+};
+
+EXPORTED void tide_fail(struct tide_call *call, const char *text, size_t size)
 {
     struct work *work = running(call);
     DCHECK(work->outcome == OUTCOME_NONE);
+    CHECK(call->verdict < sizeof VERDICTS / sizeof VERDICTS[0]);
     effects_clear(&work->effects);
     work->reason = arena_copy(&work->effects.arena, text, size);
     work->outcome = OUTCOME_FAILED;
+    work->failure = VERDICTS[call->verdict].failure;
+    work->request = VERDICTS[call->verdict].request;
+    work->retry_delay_ms = call->retry_delay_ms;
+    call->verdict = 0;
 }
 
 static_assert(LOG_LEVEL_ERROR == 0 && LOG_LEVEL_DEBUG == 3, "context.lua counts the levels so");

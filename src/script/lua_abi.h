@@ -93,6 +93,17 @@ struct tide_call {
     uint32_t worker;
     struct script_files *files; /* NULL once the script has loaded */
     bool mute;                  /* a trial load: the script's log is dropped */
+    uint32_t verdict;           /* TIDE_FAIL and so on: what tide_fail makes of it; 0: raised */
+    int32_t retry_delay_ms;     /* with TIDE_RETRY; -1: by the policy */
+};
+
+/* How a record fails. */
+enum {
+    TIDE_FAIL = 1,
+    TIDE_RETRY = 2,
+    TIDE_SKIP = 3,
+    TIDE_DEAD_LETTER = 4,
+    TIDE_NO_MEMORY = 5,
 };
 
 /* The emission of `return rec`: the record's bytes where the view has none of its own. */
@@ -105,8 +116,9 @@ const char *tide_copy(const struct tide_call *call, const char *bytes, size_t si
 void tide_read_headers(struct tide_view *view);
 /* An array for `count` headers in the effects of the record that runs. */
 struct tide_header *tide_new_headers(const struct tide_call *call, uint32_t count);
-/* The record that runs has failed: its effects vanish, the text becomes the reason. */
-void tide_fail(const struct tide_call *call, const char *text, size_t size);
+/* The record that runs has failed, in the way of call.verdict, which is 0 afterwards: its effects
+ * vanish, the text becomes the reason. */
+void tide_fail(struct tide_call *call, const char *text, size_t size);
 
 /* Levels as in base/log.h: 0 error, 1 warn, 2 info, 3 debug. `text` ends with NUL. */
 bool tide_log_enabled(const struct tide_call *call, int level);

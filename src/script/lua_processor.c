@@ -19,7 +19,7 @@ struct lua_processor {
 
 static_assert(offsetof(struct lua_processor, base) == 0, "lua_of() casts");
 
-static void run(struct processor *processor, struct work *const *batch, size_t count);
+static size_t run(struct processor *processor, struct work *const *batch, size_t count);
 static void close_script(struct processor *processor);
 static void destroy(struct processor *processor);
 
@@ -52,16 +52,11 @@ struct processor_factory lua_processor_factory(const struct script *script)
     return (struct processor_factory){.create = create, .context = (void *)(uintptr_t)script};
 }
 
-static void run(struct processor *processor, struct work *const *batch, size_t count)
+static size_t run(struct processor *processor, struct work *const *batch, size_t count)
 {
     thread_assert_worker();
     struct lua_processor *lua = lua_of(processor);
-    while (count > 0) {
-        size_t part = count < TIDE_BATCH_MAX ? count : TIDE_BATCH_MAX;
-        lua_state_run(lua->state, batch, part);
-        batch += part;
-        count -= part;
-    }
+    return lua_state_run(lua->state, batch, count < TIDE_BATCH_MAX ? count : TIDE_BATCH_MAX);
 }
 
 static void close_script(struct processor *processor)

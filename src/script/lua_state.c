@@ -32,7 +32,7 @@ static const char NO_TEXT[] = "the script raised an error without a text";
 static bool load(struct lua_state *state, const struct lua_state_options *options,
                  struct error *err);
 static void push_options(lua_State *L, const struct lua_state_options *options);
-static size_t fail_current(struct lua_state *state, size_t first);
+static void fail_current(struct lua_state *state, bool no_memory);
 static const char *top_text(lua_State *L);
 
 struct lua_state *lua_state_create(const struct lua_state_options *options, struct error *err)
@@ -124,45 +124,50 @@ static void push_options(lua_State *L, const struct lua_state_options *options)
     lua_setfield(L, -2, "params");
 }
 
-void lua_state_run(struct lua_state *state, struct work *const *batch, size_t count)
+size_t lua_state_run(struct lua_state *state, struct work *const *batch, size_t count)
 {
+    CHECK(count > 0);
     CHECK(count <= TIDE_BATCH_MAX);
     lua_State *L = state->L;
+    struct tide_call *call = state->call;
     for (size_t i = 0; i < count; i++) {
         DCHECK(batch[i]->outcome == OUTCOME_NONE);
-        state->call->items[i] = (const struct tide_record *)&batch[i]->rec;
+        call->items[i] = (const struct tide_record *)&batch[i]->rec;
     }
-    size_t first = 0;
-    while (first < count) {
-        lua_pushvalue(L, RUN);
-        lua_pushinteger(L, (lua_Integer)first);
-        lua_pushinteger(L, (lua_Integer)count);
-        first = lua_pcall(L, 2, 0, 0) == 0 ? count : fail_current(state, first);
-        lua_settop(L, KEPT);
+    lua_pushvalue(L, RUN);
+    lua_pushinteger(L, 0);
+    lua_pushinteger(L, (lua_Integer)count);
+    int status = lua_pcall(L, 2, 0, 0);
+    if (status != 0) {
+        fail_current(state, status == LUA_ERRMEM);
     }
-    state->call->at = TIDE_NO_RECORD;
-    for (size_t i = 0; i < count; i++) {
+    lua_settop(L, KEPT);
+    size_t ran = call->at == TIDE_NO_RECORD ? count : (size_t)call->at + 1;
+    call->at = TIDE_NO_RECORD;
+    for (size_t i = 0; i < ran; i++) {
         if (batch[i]->outcome == OUTCOME_NONE) {
             batch[i]->outcome = OUTCOME_DONE;
         }
     }
+    return ran;
 }
 
-/* The driver itself fell over, as when Lua's memory ends: the record it was at has failed, the rest
- * goes on. Returns the index to go on at. */
-static size_t fail_current(struct lua_state *state, size_t first)
+/* The driver itself fell over, as when Lua's memory ends: the record it was at has failed. */
+static void fail_current(struct lua_state *state, bool no_memory)
 {
     struct tide_call *call = state->call;
-    if (call->at < (int32_t)first) {
-        call->at = (int32_t)first;
+    if (call->at == TIDE_NO_RECORD) {
+        call->at = 0;
     }
     const struct work *work = (const struct work *)(const void *)call->items[call->at];
     if (work->outcome == OUTCOME_NONE) {
         size_t size = 0;
         const char *text = lua_tolstring(state->L, -1, &size);
+        if (no_memory && call->verdict == 0) {
+            call->verdict = TIDE_NO_MEMORY;
+        }
         tide_fail(call, text ? text : NO_TEXT, text ? size : sizeof NO_TEXT - 1);
     }
-    return (size_t)call->at + 1;
 }
 
 bool lua_state_close(struct lua_state *state, struct error *err)

@@ -43,8 +43,9 @@ struct lua_state *lua_state_create(const struct lua_state_options *options, stru
 /* Accepts NULL. */
 void lua_state_destroy(struct lua_state *state);
 
-/* Runs up to TIDE_BATCH_MAX records; each ends as DONE or FAILED. */
-void lua_state_run(struct lua_state *state, struct work *const *batch, size_t count);
+/* Runs 1 to TIDE_BATCH_MAX records, up to the first that fails, and returns how many that were;
+ * each of them ends as DONE or FAILED. */
+size_t lua_state_run(struct lua_state *state, struct work *const *batch, size_t count);
 /* Runs the script's close. False: it raised an error (E_SCRIPT). */
 bool lua_state_close(struct lua_state *state, struct error *err);
 

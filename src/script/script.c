@@ -1,6 +1,8 @@
 #include "script/script.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -14,6 +16,7 @@ struct script {
     bool has_output;
     enum script_order requires_order;
     char *version; /* or NULL */
+    char generation[17];
 };
 
 static const char *const SCRIPT_ORDERS[] = {"none", "key", "partition"};
@@ -38,6 +41,8 @@ struct script *script_load(const struct script_options *options, struct error *e
         script_destroy(script);
         return NULL;
     }
+    snprintf(script->generation, sizeof script->generation, "%016" PRIx64,
+             script_files_hash(files));
     return script;
 }
 
@@ -135,4 +140,9 @@ const char *script_version(const struct script *script)
 const char *script_path(const struct script *script)
 {
     return script_files_path(script->files);
+}
+
+const char *script_generation(const struct script *script)
+{
+    return script->generation;
 }

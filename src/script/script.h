@@ -48,5 +48,8 @@ bool script_check_order(const struct script *script, enum processing_order order
 /* The script's `version` as text; NULL: none. */
 const char *script_version(const struct script *script);
 const char *script_path(const struct script *script);
+/* Names what was loaded: a hash, as text, of the script and of each module that it had loaded by
+ * the end of script_load. */
+const char *script_generation(const struct script *script);
 
 #endif

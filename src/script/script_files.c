@@ -1,7 +1,9 @@
 #include "script/script_files.h"
 
+#define XXH_INLINE_ALL
 #include <ctype.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/check.h"
 #include "base/file_bytes.h"
@@ -57,6 +59,16 @@ void script_files_close(struct script_files *files)
     byte_buffer_fini(&files->source);
     memory_free(files->path);
     memory_free(files);
+}
+
+uint64_t script_files_hash(const struct script_files *files)
+{
+    uint64_t hash = XXH3_64bits(files->source.data, files->source.size);
+    for (const struct module *module = files->modules; module; module = module->next) {
+        hash = XXH3_64bits_withSeed(module->name, strlen(module->name), hash);
+        hash = XXH3_64bits_withSeed(module->source.data, module->source.size, hash);
+    }
+    return hash;
 }
 
 const struct byte_buffer *script_files_find(struct script_files *files, const char *name,

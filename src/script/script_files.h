@@ -12,6 +12,8 @@
 #ifndef SCRIPT_SCRIPT_FILES_H
 #define SCRIPT_SCRIPT_FILES_H
 
+#include <stdint.h>
+
 #include "base/byte_buffer.h"
 #include "base/error.h"
 
@@ -25,6 +27,9 @@ void script_files_close(struct script_files *files);
  * gets where it was looked for, or what is wrong with the name, valid until the next call. */
 const struct byte_buffer *script_files_find(struct script_files *files, const char *name,
                                             const char **place);
+
+/* A hash over names and bytes of all files that were read so far. */
+uint64_t script_files_hash(const struct script_files *files);
 
 /* As given. */
 const char *script_files_path(const struct script_files *files);
