@@ -13,6 +13,15 @@
 #include "local/local_source.h"
 #include "script/lua_processor.h"
 
+static_assert((int)CONFIG_ACTION_STOP == (int)FAILURE_STOP, "error.policy");
+static_assert((int)CONFIG_ACTION_RETRY == (int)FAILURE_RETRY, "error.policy");
+static_assert((int)CONFIG_ACTION_SKIP == (int)FAILURE_SKIP, "error.policy");
+static_assert((int)CONFIG_ACTION_DEAD_LETTER == (int)FAILURE_DEAD_LETTER, "error.policy");
+static_assert((int)CONFIG_KIND_RAISED == (int)FAILURE_RAISED, "error.policy.raised");
+static_assert((int)CONFIG_KIND_FAILED == (int)FAILURE_FAILED, "error.policy.failed");
+static_assert((int)CONFIG_KIND_MEMORY == (int)FAILURE_MEMORY, "error.policy.memory");
+static_assert((int)CONFIG_KIND_TIMEOUT == (int)FAILURE_TIMEOUT, "error.policy.timeout");
+static_assert((int)CONFIG_KIND_COUNT == (int)FAILURE_KIND_COUNT, "error.policy.<kind>");
 static_assert(LOCAL_LINES == 0, "local.framing");
 static_assert(LOCAL_RECORDS == 1, "local.framing");
 
@@ -23,9 +32,11 @@ static const char *const OFFSET_RESETS[] = {
 };
 
 static void fill_options(struct runtime *runtime);
+static void fill_failure(struct runtime *runtime);
 static void fill_kafka(struct runtime *runtime);
 static bool check_inputs(const struct config *cfg, struct error *err);
 static bool load_script(struct runtime *runtime, struct error *err);
+static bool check_letter_route(const struct config *cfg, struct error *err);
 static void list_outputs(struct runtime *runtime);
 static bool open_cluster(struct runtime *runtime, struct error *err);
 static struct source *open_source(void *context, unsigned pipeline, struct error *err);
@@ -56,8 +67,11 @@ bool runtime_check(struct runtime *runtime, const struct config *cfg, struct err
                              runtime->options.num_threads_per_task, err)) {
         return false;
     }
-    return load_script(runtime, err) &&
-           script_check_order(runtime->script, runtime->options.order,
+    if (!load_script(runtime, err)) {
+        return false;
+    }
+    fill_failure(runtime);
+    return script_check_order(runtime->script, runtime->options.order,
                               runtime->options.num_threads_per_task, err);
 }
 
@@ -101,6 +115,28 @@ static void fill_options(struct runtime *runtime)
         /* a file that was read to its end does not grow for us */
         .exit_at_end = cfg->exit_at_end || is_local(runtime),
     };
+}
+
+static void fill_failure(struct runtime *runtime)
+{
+    static const enum failure_action OUTPUT_ACTIONS[] = {
+        [CONFIG_OUTPUT_STOP] = FAILURE_STOP,
+        [CONFIG_OUTPUT_SKIP] = FAILURE_SKIP,
+        [CONFIG_OUTPUT_DEAD_LETTER] = FAILURE_DEAD_LETTER,
+    };
+    const struct config *cfg = runtime->cfg;
+    struct failure_policy *policy = &runtime->options.failure;
+    for (int i = 0; i < FAILURE_KIND_COUNT; i++) {
+        int own = cfg->error_policies[i];
+        policy->actions[i] = (enum failure_action)(own > 0 ? own - 1 : cfg->error_policy);
+    }
+    policy->production = OUTPUT_ACTIONS[cfg->production_error_policy];
+    policy->max_retries = cfg->max_retries;
+    policy->backoff_ms = cfg->retry_backoff_ms;
+    policy->backoff_max_ms = cfg->retry_backoff_max_ms;
+    policy->dead_letter_topic = cfg->dead_letter_topic;
+    policy->script = script_path(runtime->script);
+    policy->generation = script_generation(runtime->script);
 }
 
 static struct kafka_setting_list copy_pairs(struct kafka_setting *to,
@@ -166,6 +202,9 @@ bool runtime_open(struct runtime *runtime, struct error *err)
         return false;
     }
     if (writes_local(cfg) || runtime->kafka.brokers == NULL) {
+        if (!check_letter_route(cfg, err)) {
+            return false;
+        }
         list_outputs(runtime);
         runtime->routes = local_routes_open(
             &(struct local_routes_options){.outputs = runtime->outputs,
@@ -178,6 +217,26 @@ bool runtime_open(struct runtime *runtime, struct error *err)
         return runtime->routes != NULL;
     }
     return true;
+}
+
+/* Dead letters need an output like any other topic. */
+static bool check_letter_route(const struct config *cfg, struct error *err)
+{
+    const char *topic = cfg->dead_letter_topic;
+    if (topic == NULL) {
+        return true;
+    }
+    size_t size = strlen(topic);
+    for (size_t i = 0; i < cfg->output_files.count; i++) {
+        const char *output = cfg->output_files.items[i];
+        if (strncmp(output, topic, size) == 0 && output[size] == '=') {
+            return true;
+        }
+    }
+    return error_set(err, E_CONFIG,
+                     "errors.dead.letter.queue.topic.name = %s has no output here; give one with "
+                     "--out %s=file:PATH",
+                     topic, topic);
 }
 
 static void list_outputs(struct runtime *runtime)
@@ -208,8 +267,17 @@ static bool open_cluster(struct runtime *runtime, struct error *err)
             return false;
         }
     }
-    return cfg->output_topic == NULL || writes_local(cfg) ||
-           embedded_cluster_add_topic(runtime->cluster, cfg->output_topic, partitions, err);
+    if (writes_local(cfg)) {
+        return true;
+    }
+    const char *outputs[] = {cfg->output_topic, cfg->dead_letter_topic};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (outputs[i] &&
+            !embedded_cluster_add_topic(runtime->cluster, outputs[i], partitions, err)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void runtime_close(struct runtime *runtime)
@@ -265,7 +333,9 @@ static struct sink *open_sink(void *context, unsigned pipeline, struct error *er
     if (runtime->routes) {
         return local_sink_create(runtime->routes);
     }
-    return kafka_sink_open(&(struct kafka_sink_options){.settings = runtime->kafka,
-                                                        .topic = runtime->cfg->output_topic},
-                           err);
+    return kafka_sink_open(
+        &(struct kafka_sink_options){.settings = runtime->kafka,
+                                     .topic = runtime->cfg->output_topic,
+                                     .dead_letter_topic = runtime->cfg->dead_letter_topic},
+        err);
 }

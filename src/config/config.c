@@ -49,6 +49,7 @@ static bool apply_option(struct config *cfg, const struct setting *setting, stru
 static void set_pair(struct config *cfg, struct config_pairs *pairs, const struct setting *setting);
 static struct config_pairs *pairs_of(struct config *cfg, const char *section);
 static bool check_together(struct config *cfg, struct error *err);
+static bool check_dead_letters(const struct config *cfg, struct error *err);
 static const char *origin_of(const struct config *cfg, const char *section, const char *name);
 
 void config_init(struct config *cfg)
@@ -242,6 +243,46 @@ static bool check_together(struct config *cfg, struct error *err)
     }
     if (cfg->embedded && cfg->application_id == NULL) {
         cfg->application_id = EMBEDDED_GROUP;
+    }
+    return check_dead_letters(cfg, err);
+}
+
+/* The name of an option that asks for dead letters, or NULL. */
+static const char *wants_dead_letters(const struct config *cfg)
+{
+    static const char *const KINDS[CONFIG_KIND_COUNT] = {
+        [CONFIG_KIND_RAISED] = "error.policy.raised",
+        [CONFIG_KIND_FAILED] = "error.policy.failed",
+        [CONFIG_KIND_MEMORY] = "error.policy.memory",
+        [CONFIG_KIND_TIMEOUT] = "error.policy.timeout",
+    };
+    if (cfg->error_policy == CONFIG_ACTION_DEAD_LETTER) {
+        return "error.policy";
+    }
+    for (int i = 0; i < CONFIG_KIND_COUNT; i++) {
+        if (cfg->error_policies[i] == 1 + CONFIG_ACTION_DEAD_LETTER) {
+            return KINDS[i];
+        }
+    }
+    bool outputs = cfg->production_error_policy == CONFIG_OUTPUT_DEAD_LETTER;
+    return outputs ? "production.error.policy" : NULL;
+}
+
+static bool check_dead_letters(const struct config *cfg, struct error *err)
+{
+    const char *wants = wants_dead_letters(cfg);
+    if (wants && cfg->dead_letter_topic == NULL) {
+        return error_set(err, E_CONFIG,
+                         "%s = dlq (%s) needs a topic: set errors.dead.letter.queue.topic.name",
+                         wants, origin_of(cfg, "moontide", wants));
+    }
+    for (size_t i = 0; cfg->dead_letter_topic && i < cfg->input_topics.count; i++) {
+        if (strcmp(cfg->dead_letter_topic, cfg->input_topics.items[i]) == 0) {
+            return error_set(err, E_CONFIG,
+                             "errors.dead.letter.queue.topic.name = %s is an input as well: dead "
+                             "letters would be read again; choose another topic",
+                             cfg->dead_letter_topic);
+        }
     }
     return true;
 }

@@ -40,7 +40,27 @@ struct config_pairs {
 /* auto.offset.reset */
 enum config_offset_reset { CONFIG_RESET_EARLIEST, CONFIG_RESET_LATEST, CONFIG_RESET_NONE };
 
-enum { CONFIG_OPTION_MAX = 48 };
+/* error.policy; of a kind: 0 inherits it, else 1 + the action */
+enum config_action {
+    CONFIG_ACTION_STOP,
+    CONFIG_ACTION_RETRY,
+    CONFIG_ACTION_SKIP,
+    CONFIG_ACTION_DEAD_LETTER,
+};
+
+/* error.policy.<kind> */
+enum config_kind {
+    CONFIG_KIND_RAISED,
+    CONFIG_KIND_FAILED,
+    CONFIG_KIND_MEMORY,
+    CONFIG_KIND_TIMEOUT,
+    CONFIG_KIND_COUNT
+};
+
+/* production.error.policy */
+enum config_output_action { CONFIG_OUTPUT_STOP, CONFIG_OUTPUT_SKIP, CONFIG_OUTPUT_DEAD_LETTER };
+
+enum { CONFIG_OPTION_MAX = 64 };
 
 /* Strings are NULL when not set. */
 struct config {
@@ -61,7 +81,14 @@ struct config {
     int64_t commit_interval_ms;
     int64_t drain_timeout_ms;
     int64_t shutdown_timeout_ms;
-    int auto_offset_reset; /* enum config_offset_reset */
+    int error_policy;                      /* enum config_action */
+    int error_policies[CONFIG_KIND_COUNT]; /* 0: error_policy; else 1 + enum config_action */
+    int64_t max_retries;                   /* -1: unbounded */
+    int64_t retry_backoff_ms;
+    int64_t retry_backoff_max_ms;
+    const char *dead_letter_topic;
+    int production_error_policy; /* enum config_output_action */
+    int auto_offset_reset;       /* enum config_offset_reset */
     bool exit_at_end;
     int local_framing; /* enum local_framing of local/local_framing.h */
     bool embedded;

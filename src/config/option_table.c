@@ -10,12 +10,15 @@
 static const char *const ORDERS[] = {"key", "partition", "none", NULL};
 static const char *const EMITS[] = {"input", "completion", NULL};
 static const char *const NULL_KEYS[] = {"parallel", "serial", NULL};
+static const char *const ACTIONS[] = {"stop", "retry", "skip", "dlq", NULL};
+static const char *const KIND_ACTIONS[] = {"inherit", "stop", "retry", "skip", "dlq", NULL};
+static const char *const OUTPUT_ACTIONS[] = {"stop", "skip", "dlq", NULL};
 static const char *const RESETS[] = {"earliest", "latest", "none", NULL};
 static const char *const FRAMINGS[] = {"lines", "records", NULL};
 static const char *const LEVELS[] = {"error", "warn", "info", "debug", NULL};
 static const char *const FORMATS[] = {"auto", "text", "logfmt", "json", NULL};
 
-enum { HOUR_MS = 3600 * 1000 };
+enum { HOUR_MS = 3600 * 1000, DAY_MS = 24 * HOUR_MS };
 
 #define FIELD(name) .offset = offsetof(struct config, name)
 
@@ -59,6 +62,34 @@ static const struct option OPTIONS[] = {
     {"moontide", "shutdown.timeout.ms", OPTION_DURATION_MS, FIELD(shutdown_timeout_ms),
      .fallback = "30000", .min = 0, .max = HOUR_MS,
      .doc = "How long a stop may take to drain, flush and commit; then exit 7."},
+    {"moontide", "error.policy", OPTION_ENUM, FIELD(error_policy), .fallback = "stop",
+     .choices = ACTIONS,
+     .doc = "A record that failed: stop, run it again, pass it over, send it as a dead letter."},
+    {"moontide", "error.policy.raised", OPTION_ENUM, FIELD(error_policies[CONFIG_KIND_RAISED]),
+     .fallback = "inherit", .choices = KIND_ACTIONS,
+     .doc = "The same when the script raised an error."},
+    {"moontide", "error.policy.failed", OPTION_ENUM, FIELD(error_policies[CONFIG_KIND_FAILED]),
+     .fallback = "inherit", .choices = KIND_ACTIONS,
+     .doc = "The same when the script called ctx.fail."},
+    {"moontide", "error.policy.memory", OPTION_ENUM, FIELD(error_policies[CONFIG_KIND_MEMORY]),
+     .fallback = "inherit", .choices = KIND_ACTIONS,
+     .doc = "The same when the script's Lua ran out of memory."},
+    {"moontide", "error.policy.timeout", OPTION_ENUM, FIELD(error_policies[CONFIG_KIND_TIMEOUT]),
+     .fallback = "inherit", .choices = KIND_ACTIONS,
+     .doc = "The same when the script ran beyond its limit of time."},
+    {"moontide", "max.retries", OPTION_INT, FIELD(max_retries), .fallback = "10", .min = -1,
+     .max = INT32_MAX,
+     .doc = "Retries of one record; then it is a dead letter, or the end. -1: without bound."},
+    {"moontide", "retry.backoff.ms", OPTION_DURATION_MS, FIELD(retry_backoff_ms), .fallback = "100",
+     .min = 0, .max = HOUR_MS,
+     .doc = "Wait before the first retry; it doubles with each, give or take a fifth."},
+    {"moontide", "retry.backoff.max.ms", OPTION_DURATION_MS, FIELD(retry_backoff_max_ms),
+     .fallback = "10000", .min = 0, .max = DAY_MS, .doc = "The longest wait before a retry."},
+    {"moontide", "errors.dead.letter.queue.topic.name", OPTION_STRING, FIELD(dead_letter_topic),
+     .doc = "Topic for dead letters: records that failed for good, with the reason in headers."},
+    {"moontide", "production.error.policy", OPTION_ENUM, FIELD(production_error_policy),
+     .fallback = "stop", .choices = OUTPUT_ACTIONS,
+     .doc = "An output that can never be delivered: stop, leave it out, send a dead letter."},
     {"moontide", "auto.offset.reset", OPTION_ENUM, FIELD(auto_offset_reset), .fallback = "earliest",
      .choices = RESETS, .doc = "Where to begin without a committed offset; none is an error."},
     {"moontide", "exit.at.end", OPTION_BOOL, FIELD(exit_at_end), .fallback = "false", .flag = "-e",

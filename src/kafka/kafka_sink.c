@@ -270,7 +270,10 @@ struct sink *kafka_sink_open(const struct kafka_sink_options *options, struct er
     CHECK(s->queue != NULL);
     if (options->topic) {
         s->default_topic = memory_copy_text(options->topic);
-        if (!kafka_topics_check(s->rk, options->topic, options->settings.brokers, err)) {
+    }
+    const char *topics[] = {options->topic, options->dead_letter_topic};
+    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
+        if (topics[i] && !kafka_topics_check(s->rk, topics[i], options->settings.brokers, err)) {
             sink_destroy(&s->base);
             return NULL;
         }

@@ -17,10 +17,11 @@
 
 struct kafka_sink_options {
     struct kafka_settings settings;
-    const char *topic; /* default output, checked at once; NULL: none */
+    const char *topic;             /* default output; NULL: none */
+    const char *dead_letter_topic; /* NULL: none */
 };
 
-/* Connects, and checks that the default output exists, within about ten seconds: E_BROKER else. */
+/* Connects, and checks that both topics exist, within about ten seconds: E_BROKER else. */
 struct sink *kafka_sink_open(const struct kafka_sink_options *options, struct error *err);
 
 #endif
