@@ -35,6 +35,7 @@ struct process {
 };
 
 static uint64_t seed; /* for the handler of SIGABRT */
+static uint64_t totals[SIM_COUNTS];
 static long steps = 1000;
 
 static void start_member(struct process *process, unsigned index)
@@ -57,6 +58,7 @@ static void start_member(struct process *process, unsigned index)
             .exchange = pipeline_exchange(member->pipeline),
             .processor = sim_processor_create(world),
             .clock = &world->clock,
+            .policy = &world->options.failure,
             .batch_max = 1 + sim_below(world, 6),
         });
     }
@@ -134,6 +136,13 @@ static void happen(struct process *process)
     }
     if (sim_rough_fault(world, 40)) {
         sim_source_regress(member->source);
+    }
+    if (sim_rough_fault(world, 10)) {
+        sim_source_fence(member->source);
+    }
+    if (sim_fault(world, 30)) {
+        world->away_until_ns = world->now_ns + (int64_t)sim_below(world, 500000000);
+        sim_say(world, "the broker is away");
     }
     if (sim_fault(world, 30)) {
         sim_say(world, "pipeline %u: stops", index);
@@ -215,10 +224,28 @@ static void run_seed(uint64_t number, bool verbose)
         sim_fail(&world, "O6: the end is not reached");
     }
     sim_judge_end(&world);
+    for (int i = 0; i < SIM_COUNTS; i++) {
+        totals[i] += world.counts[i];
+    }
     for (unsigned i = 0; i < world.pipelines; i++) {
         end_member(&process, i);
     }
     sim_world_fini(&world);
+}
+
+/* A fault that never happened proves nothing. */
+static void print_totals(void)
+{
+    static const char *const NAMES[SIM_COUNTS] = {
+        [SIM_RUNS] = "runs",        [SIM_OUTPUTS] = "outputs",         [SIM_COMMITS] = "commits",
+        [SIM_REFUSALS] = "refused", [SIM_REVOKES] = "revokes",         [SIM_LOSSES] = "losses",
+        [SIM_CRASHES] = "crashes",  [SIM_REGRESSIONS] = "regressions", [SIM_RETRIES] = "retries",
+        [SIM_SKIPS] = "skips",      [SIM_LETTERS] = "dead letters",    [SIM_FATALS] = "fenced",
+    };
+    for (int i = 0; i < SIM_COUNTS; i++) {
+        printf("%s%llu %s", i ? ", " : "", (unsigned long long)totals[i], NAMES[i]);
+    }
+    printf("\n");
 }
 
 static void on_abort(int number)
@@ -263,6 +290,7 @@ int main(int argc, char **argv)
     for (seed = from; seed < from + count; seed++) {
         run_seed(seed, false);
     }
+    print_totals();
     printf("sim: %llu passed, 0 failed, 0 skipped\n", (unsigned long long)count);
     return 0;
 }

@@ -35,20 +35,31 @@ static void sink_attach(struct sink *sink, struct wakeup *wakeup)
     (void)wakeup;
 }
 
+static void note_loss(struct sim_sink *s, const struct emission *emission)
+{
+    struct sim_output output;
+    sim_output_read(emission, &output);
+    sim_judge_loss(s->world, output.message, output.number);
+}
+
 static enum sink_result sink_send(struct sink *sink, const struct emission *emission, uint64_t tag,
                                   struct error *err)
 {
     struct sim_sink *s = self(sink);
-    CHECK(emission->partition >= 0 && emission->partition < SIM_PARTITIONS_MAX);
-    size_t *count = &s->counts[emission->partition];
+    struct sim_output output;
+    sim_output_read(emission, &output);
+    int32_t partition = output.message->partition;
+    CHECK(emission->topic || emission->partition == partition);
+    size_t *count = &s->counts[partition];
     if (*count == QUEUE_MAX || sim_fault(s->world, 50)) {
         return SINK_FULL;
     }
-    if (s->world->delivery_failure && sim_fault(s->world, 1)) {
+    if (sim_fault(s->world, s->world->delivery_failure)) {
         error_set(err, E_BROKER, "refused by the seed");
+        note_loss(s, emission);
         return SINK_REFUSED;
     }
-    s->queues[emission->partition][(*count)++] = (struct sim_flight){*emission, tag};
+    s->queues[partition][(*count)++] = (struct sim_flight){*emission, tag};
     return SINK_TAKEN;
 }
 
@@ -57,7 +68,6 @@ static void write_output(struct sim_sink *s, const struct emission *emission)
 {
     struct sim_output output;
     sim_output_read(emission, &output);
-    CHECK(output.message->partition == emission->partition);
     sim_judge_output(s->world, output.message, output.number);
 }
 
@@ -65,7 +75,7 @@ static size_t sink_poll(struct sink *sink, struct delivery *reports, size_t max)
 {
     struct sim_sink *s = self(sink);
     size_t given = 0;
-    size_t wanted = sim_below(s->world, 12);
+    size_t wanted = sim_is_away(s->world) ? 0 : sim_below(s->world, 12);
     for (size_t i = 0; i < wanted && given < max; i++) {
         size_t p = sim_below(s->world, SIM_PARTITIONS_MAX);
         if (s->counts[p] == 0) {
@@ -74,8 +84,10 @@ static size_t sink_poll(struct sink *sink, struct delivery *reports, size_t max)
         struct sim_flight flight = s->queues[p][0];
         s->counts[p]--;
         memmove(&s->queues[p][0], &s->queues[p][1], s->counts[p] * sizeof flight);
-        bool failed = s->world->delivery_failure && sim_fault(s->world, s->world->delivery_failure);
-        if (!failed) {
+        bool failed = sim_fault(s->world, s->world->delivery_failure);
+        if (failed) {
+            note_loss(s, &flight.emission);
+        } else {
             write_output(s, &flight.emission);
         }
         reports[given++] = (struct delivery){

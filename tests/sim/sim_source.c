@@ -33,6 +33,7 @@ struct sim_source {
     int commit_delay; /* polls until the answer */
     bool commit_refused;
     bool closing, closed_told;
+    bool fatal_due, fenced;
     struct error error;
 };
 
@@ -102,6 +103,7 @@ static void begin_assign(struct sim_source *s)
             continue;
         }
         part->owner = s->pipeline;
+        part->assignment++;
         sim_begin_era(world, p);
         struct sim_assigned *one = memory_alloc(sizeof *one);
         one->partition = p;
@@ -119,7 +121,7 @@ static void begin_assign(struct sim_source *s)
 void sim_source_rebalance(struct source *source)
 {
     struct sim_source *s = self(source);
-    if (is_busy(s) || s->closing) {
+    if (is_busy(s) || s->closing || s->fenced) {
         return;
     }
     bool moved = false;
@@ -137,7 +139,7 @@ void sim_source_rebalance(struct source *source)
 void sim_source_lose(struct source *source)
 {
     struct sim_source *s = self(source);
-    if (is_busy(s) || s->closing || s->assigned == NULL) {
+    if (is_busy(s) || s->closing || s->fenced || s->assigned == NULL) {
         return;
     }
     s->event_count = 0;
@@ -151,11 +153,29 @@ void sim_source_lose(struct source *source)
     tell_parts(s, SOURCE_LOST);
 }
 
+void sim_source_fence(struct source *source)
+{
+    struct sim_source *s = self(source);
+    if (is_busy(s) || s->closing) {
+        return;
+    }
+    for (struct sim_assigned *one = s->assigned; one; one = one->next) {
+        if (!one->lost) {
+            one->lost = true;
+            s->world->partitions[one->partition].owner = -1;
+        }
+    }
+    s->fatal_due = true;
+    s->fenced = true;
+    s->world->counts[SIM_FATALS]++;
+    sim_say(s->world, "pipeline %d: is fenced", s->pipeline);
+}
+
 void sim_source_regress(struct source *source)
 {
     struct sim_source *s = self(source);
     struct sim_assigned *one = s->assigned;
-    if (one == NULL || one->revoked) {
+    if (one == NULL || one->revoked || s->fenced) {
         return;
     }
     uint32_t first = first_index(&s->world->partitions[one->partition]);
@@ -195,7 +215,12 @@ static void settle_commit(struct sim_source *s, bool arrives)
 static struct source_event source_poll(struct source *source)
 {
     struct sim_source *s = self(source);
-    if (s->commit_count > 0 && s->commit_delay-- <= 0) {
+    if (s->fatal_due) {
+        s->fatal_due = false;
+        error_set(&s->error, E_BROKER, "fenced by the seed");
+        return (struct source_event){.kind = SOURCE_FATAL, .err = &s->error};
+    }
+    if (s->commit_count > 0 && !sim_is_away(s->world) && s->commit_delay-- <= 0) {
         settle_commit(s, true);
         struct source_event event = {.kind = SOURCE_COMMITTED,
                                      .commits = s->commits,
@@ -268,10 +293,10 @@ static size_t source_fetch(struct source *source, void *handle, struct record *r
     struct sim_assigned *one = find(s, handle);
     CHECK(one != NULL); /* a handle is valid until the answer to its revoke */
     const struct sim_partition *part = &s->world->partitions[one->partition];
-    size_t count = sim_below(s->world, 8);
+    size_t count = sim_is_away(s->world) ? 0 : sim_below(s->world, 8);
     count = count < max ? count : max;
     size_t i = 0;
-    for (; i < count && one->at < part->records && !one->revoked; i++) {
+    for (; i < count && one->at < part->records && !one->revoked && !s->fenced; i++) {
         sim_make_record(s->world, one->partition, one->at++, &recs[i]);
     }
     if (i > 0) {

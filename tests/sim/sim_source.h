@@ -19,6 +19,8 @@ void sim_source_lose(struct source *source);
 bool sim_source_is_settled(const struct source *source);
 /* Makes one assigned partition go back to an earlier record. */
 void sim_source_regress(struct source *source);
+/* The group throws it out: a fatal error, and others may have its partitions at once. */
+void sim_source_fence(struct source *source);
 /* The process dies: a commit in flight arrives or not; what it owned is free. */
 void sim_source_die(struct source *source);
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 
 enum { KEY_BYTES = 8, VALUE_BYTES = 16, PATIENCE_MS = 1000000000 };
+enum { KEY_AT = sizeof(struct sim_message *), VALUE_AT = KEY_AT + KEY_BYTES };
 
 static uint64_t next_random(struct sim_world *world)
 {
@@ -65,6 +66,29 @@ static int64_t wall_ms(void *context)
     return ((struct sim_world *)context)->now_ns / 1000000;
 }
 
+/* How often what fails, and what is to become of it. A calm run only knows retries. */
+static void draw_failures(struct sim_world *world)
+{
+    static const unsigned OFTEN[] = {0, 0, 3, 40, 200};
+    struct failure_policy *policy = &world->options.failure;
+    world->script_failure = OFTEN[sim_below(world, 5)];
+    world->delivery_failure = OFTEN[sim_below(world, 5)] / 3;
+    for (int i = 0; i < FAILURE_KIND_COUNT; i++) {
+        policy->actions[i] = world->calm ? FAILURE_RETRY : (enum failure_action)sim_below(world, 4);
+    }
+    static const enum failure_action OUTPUTS[] = {FAILURE_STOP, FAILURE_SKIP, FAILURE_DEAD_LETTER};
+    policy->production = OUTPUTS[sim_below(world, 3)];
+    policy->max_retries = world->calm ? RETRIES_UNBOUNDED : (int64_t)sim_below(world, 6) - 1;
+    policy->backoff_ms = (int64_t)sim_below(world, 100);
+    policy->backoff_max_ms = (int64_t)sim_below(world, 1000);
+    policy->dead_letter_topic = sim_below(world, 4) ? "letters" : NULL;
+    policy->script = "sim.lua";
+    policy->generation = "0";
+    if (world->calm) {
+        world->delivery_failure = 0;
+    }
+}
+
 static void draw_options(struct sim_world *world)
 {
     world->pipelines = (unsigned)sim_below(world, SIM_PIPELINES_MAX) + 1;
@@ -83,12 +107,9 @@ static void draw_options(struct sim_world *world)
         .exit_at_end = sim_below(world, 2) == 0,
     };
     world->cooperative = sim_below(world, 2) == 0;
-    world->script_failure = sim_below(world, 4) ? 0 : 3;
-    world->delivery_failure = sim_below(world, 4) ? 0 : 3;
     world->calm = sim_below(world, 3) == 0;
+    draw_failures(world);
     if (world->calm) {
-        world->script_failure = 0;
-        world->delivery_failure = 0;
         world->options.drain_timeout_ms = PATIENCE_MS;
         world->options.shutdown_timeout_ms = PATIENCE_MS;
     }
@@ -134,16 +155,16 @@ void sim_world_fini(struct sim_world *world)
 
 /* --- records ------------------------------------------------------------------------------- */
 
-/* A drain leaves what has not begun, so that with K > 1 later records may have run before it; with
- * emit=completion they have also left. Both come again. */
+/* A drain leaves what has not begun, so that with K > 1 or retries later records may have run
+ * before it; with emit=completion they have also left. Both come again. */
 static bool runs_once(const struct sim_world *world)
 {
-    return world->calm && world->workers == 1;
+    return world->calm && world->workers == 1 && !world->script_failure;
 }
 
 static bool leaves_once(const struct sim_world *world)
 {
-    return world->calm && (world->workers == 1 || world->options.emit == EMIT_INPUT);
+    return world->calm && (world->options.emit == EMIT_INPUT || runs_once(world));
 }
 
 uint32_t sim_begin_era(struct sim_world *world, int32_t partition)
@@ -175,19 +196,21 @@ void sim_make_record(struct sim_world *world, int32_t partition, uint32_t index,
     const struct sim_partition *part = &world->partitions[partition];
     struct sim_message *message = memory_alloc(sizeof *message);
     *message = (struct sim_message){.next = world->messages,
-                                    .bytes = memory_alloc(KEY_BYTES + VALUE_BYTES),
+                                    .bytes = memory_alloc(VALUE_AT + VALUE_BYTES),
                                     .partition = partition,
                                     .index = index,
-                                    .era = part->era};
+                                    .era = part->era,
+                                    .assignment = part->assignment};
     world->messages = message;
     int key = part->keys[index];
-    memcpy(message->bytes, "key-0", 6);
-    message->bytes[4] = (char)('0' + (key < 0 ? 0 : key));
-    snprintf(message->bytes + KEY_BYTES, VALUE_BYTES, "%d@%u", partition, index);
+    memcpy(message->bytes, &message, sizeof message);
+    memcpy(message->bytes + KEY_AT, "key-0", 6);
+    message->bytes[KEY_AT + 4] = (char)('0' + (key < 0 ? 0 : key));
+    snprintf(message->bytes + VALUE_AT, VALUE_BYTES, "%d@%u", partition, index);
     *rec = (struct record){
-        .key = key < 0 ? NULL : message->bytes,
-        .key_size = key < 0 ? 0 : (uint32_t)strlen(message->bytes),
-        .value = message->bytes + KEY_BYTES,
+        .key = key < 0 ? NULL : message->bytes + KEY_AT,
+        .key_size = key < 0 ? 0 : (uint32_t)strlen(message->bytes + KEY_AT),
+        .value = message->bytes + VALUE_AT,
         .value_size = VALUE_BYTES,
         .offset = part->offsets[index],
         .timestamp_ms = index,
@@ -196,6 +219,18 @@ void sim_make_record(struct sim_world *world, int32_t partition, uint32_t index,
         .leader_epoch = -1,
         .message = message,
     };
+}
+
+struct sim_message *sim_message_of(const char *value)
+{
+    struct sim_message *message;
+    memcpy(&message, value - VALUE_AT, sizeof message);
+    return message;
+}
+
+bool sim_is_away(const struct sim_world *world)
+{
+    return world->faults && world->now_ns < world->away_until_ns;
 }
 
 void sim_release(struct sim_world *world, struct record *rec)
@@ -215,7 +250,8 @@ void sim_release(struct sim_world *world, struct record *rec)
 static int line_of(const struct sim_world *world, const struct sim_message *message)
 {
     int key = world->partitions[message->partition].keys[message->index];
-    if (world->workers == 1 || world->options.order == ORDER_PARTITION) {
+    bool serial = world->workers == 1 && !world->script_failure;
+    if (serial || world->options.order == ORDER_PARTITION) {
         return SIM_LINE_ALL;
     }
     if (world->options.order == ORDER_NONE) {
@@ -227,16 +263,38 @@ static int line_of(const struct sim_world *world, const struct sim_message *mess
     return world->options.null_key == NULL_KEY_SERIAL ? SIM_LINE_NULL : -1;
 }
 
+static int64_t now_ms(const struct sim_world *world)
+{
+    return world->now_ns / 1000000;
+}
+
+/* O1: the first run, or a retry that is due. */
+static void judge_attempt(const struct sim_world *world, const struct sim_message *message)
+{
+    if (message->released) {
+        sim_fail(world, "O1: %d@%u runs after its release", message->partition, message->index);
+    }
+    if (message->verdict != SIM_NOT_RUN && message->verdict != SIM_RETRY) {
+        sim_fail(world, "O1: %d@%u runs again after verdict %d", message->partition, message->index,
+                 (int)message->verdict);
+    }
+    if (message->verdict == SIM_RETRY && now_ms(world) < message->due_ms) {
+        sim_fail(world, "O1: %d@%u runs again %lld ms too early", message->partition,
+                 message->index, (long long)(message->due_ms - now_ms(world)));
+    }
+    int64_t max = world->options.failure.max_retries;
+    if (max >= 0 && message->runs > max) {
+        sim_fail(world, "O8: %d@%u runs more than %lld times", message->partition, message->index,
+                 (long long)max + 1);
+    }
+}
+
 void sim_judge_run(struct sim_world *world, const struct record *rec)
 {
     struct sim_message *message = rec->message;
     world->counts[SIM_RUNS]++;
-    if (message->released) {
-        sim_fail(world, "O1: %d@%u runs after its release", message->partition, message->index);
-    }
-    if (message->runs++ > 0) {
-        sim_fail(world, "O1: %d@%u runs twice", message->partition, message->index);
-    }
+    judge_attempt(world, message);
+    bool again = message->runs++ > 0;
     bool *ran = &world->partitions[message->partition].ran[message->index];
     if (runs_once(world) && *ran) {
         sim_fail(world, "O7: %d@%u runs again", message->partition, message->index);
@@ -246,12 +304,120 @@ void sim_judge_run(struct sim_world *world, const struct record *rec)
     if (line < 0) {
         return;
     }
-    int64_t *last = &world->eras[message->era].last_run[line];
-    if (*last > message->index) {
+    struct sim_era *era = &world->eras[message->era];
+    if (era->waiting[line] != 0 && era->waiting[line] != message->index + 1) {
+        sim_fail(world, "O2: %d@%u runs while %d@%u waits to run again", message->partition,
+                 message->index, message->partition, era->waiting[line] - 1);
+    }
+    int64_t *last = &era->last_run[line];
+    if (*last > message->index + (again ? 1 : 0)) {
         sim_fail(world, "O2: %d@%u runs after %d@%lld", message->partition, message->index,
                  message->partition, (long long)*last - 1);
     }
     *last = message->index + 1;
+}
+
+/* The second opinion on what becomes of a failed record. */
+static enum sim_verdict expect(const struct sim_world *world, const struct work *work,
+                               uint32_t runs)
+{
+    static const enum sim_verdict BY_ACTION[] = {
+        [FAILURE_STOP] = SIM_STOP,
+        [FAILURE_RETRY] = SIM_RETRY,
+        [FAILURE_SKIP] = SIM_SKIP,
+        [FAILURE_DEAD_LETTER] = SIM_LETTERED,
+    };
+    static const enum sim_verdict BY_REQUEST[] = {
+        [REQUEST_RETRY] = SIM_RETRY,
+        [REQUEST_SKIP] = SIM_SKIP,
+        [REQUEST_DEAD_LETTER] = SIM_LETTERED,
+    };
+    const struct failure_policy *policy = &world->options.failure;
+    enum sim_verdict verdict = work->request == REQUEST_NONE
+                                   ? BY_ACTION[policy->actions[work->failure]]
+                                   : BY_REQUEST[work->request];
+    if (verdict == SIM_RETRY && policy->max_retries >= 0 && runs > policy->max_retries) {
+        verdict = SIM_LETTERED;
+    }
+    bool nowhere = verdict == SIM_LETTERED && policy->dead_letter_topic == NULL;
+    return nowhere ? SIM_STOP : verdict;
+}
+
+/* The shortest wait before the next run. */
+static int64_t least_delay_ms(const struct sim_world *world, const struct work *work, uint32_t runs)
+{
+    if (work->request == REQUEST_RETRY && work->retry_delay_ms >= 0) {
+        return work->retry_delay_ms;
+    }
+    const struct failure_policy *policy = &world->options.failure;
+    double delay_ms = (double)policy->backoff_ms;
+    for (uint32_t i = 1; i < runs && delay_ms < (double)policy->backoff_max_ms; i++) {
+        delay_ms *= 2;
+    }
+    if (delay_ms > (double)policy->backoff_max_ms) {
+        delay_ms = (double)policy->backoff_max_ms;
+    }
+    return (int64_t)(delay_ms * 0.8);
+}
+
+/* O4: from now on a commit may pass it. */
+static void settle(struct sim_world *world, const struct sim_message *message)
+{
+    struct sim_partition *part = &world->partitions[message->partition];
+    uint32_t all = (1u << sim_emissions(message->partition, message->index)) - 1;
+    uint32_t left_out =
+        world->options.failure.production == FAILURE_SKIP && message->assignment == part->assignment
+            ? message->lost
+            : 0;
+    bool done = message->verdict == SIM_DONE && ((message->delivered | left_out) & all) == all;
+    bool letter = message->delivered & 1u << SIM_LETTER;
+    if (done || letter || message->verdict == SIM_SKIP) {
+        part->settled[message->index] = true;
+    }
+}
+
+void sim_judge_end_of_run(struct sim_world *world, const struct work *work)
+{
+    struct sim_message *message = work->rec.message;
+    int line = line_of(world, message);
+    message->verdict =
+        work->outcome == OUTCOME_DONE ? SIM_DONE : expect(world, work, message->runs);
+    bool retry = message->verdict == SIM_RETRY;
+    if (retry) {
+        message->due_ms = now_ms(world) + least_delay_ms(world, work, message->runs);
+    }
+    if (line >= 0) {
+        world->eras[message->era].waiting[line] = retry ? message->index + 1 : 0;
+    }
+    world->counts[SIM_RETRIES] += retry;
+    world->counts[SIM_SKIPS] += message->verdict == SIM_SKIP;
+    world->counts[SIM_LETTERS] += message->verdict == SIM_LETTERED;
+    if (work->outcome == OUTCOME_FAILED) {
+        sim_say(world, "%d@%u fails in run %u: verdict %d", message->partition, message->index,
+                message->runs, (int)message->verdict);
+    }
+    settle(world, message);
+}
+
+void sim_judge_loss(struct sim_world *world, struct sim_message *message, uint32_t emission)
+{
+    sim_say(world, "emission %u of %d@%u is lost", emission, message->partition, message->index);
+    message->lost |= (uint8_t)(1u << emission);
+    settle(world, message);
+}
+
+/* O8: it is what the verdict lets out. */
+static void judge_kind(const struct sim_world *world, const struct sim_message *message,
+                       uint32_t emission)
+{
+    bool instead = message->verdict == SIM_DONE && message->lost != 0 &&
+                   world->options.failure.production == FAILURE_DEAD_LETTER;
+    bool right = emission == SIM_LETTER ? message->verdict == SIM_LETTERED || instead
+                                        : message->verdict == SIM_DONE;
+    if (!right) {
+        sim_fail(world, "O8: emission %u of %d@%u leaves with verdict %d", emission,
+                 message->partition, message->index, (int)message->verdict);
+    }
 }
 
 void sim_judge_output(struct sim_world *world, struct sim_message *message, uint32_t emission)
@@ -261,7 +427,9 @@ void sim_judge_output(struct sim_world *world, struct sim_message *message, uint
         sim_fail(world, "O3: emission %u of %d@%u leaves twice", emission, message->partition,
                  message->index);
     }
+    judge_kind(world, message, emission);
     message->delivered |= (uint8_t)(1u << emission);
+    settle(world, message);
     uint8_t *delivered = &world->partitions[message->partition].delivered[message->index];
     if (leaves_once(world) && *delivered & 1u << emission) {
         sim_fail(world, "O7: emission %u of %d@%u leaves again", emission, message->partition,
@@ -269,7 +437,8 @@ void sim_judge_output(struct sim_world *world, struct sim_message *message, uint
     }
     *delivered |= (uint8_t)(1u << emission);
     int line = world->options.emit == EMIT_INPUT ? SIM_LINE_ALL : line_of(world, message);
-    if (line < 0) {
+    bool late = emission == SIM_LETTER && message->lost != 0; /* it had retired */
+    if (line < 0 || late) {
         return;
     }
     int64_t *last = &world->eras[message->era].last_out[line];
@@ -297,9 +466,8 @@ void sim_judge_commit(struct sim_world *world, int pipeline, int32_t partition, 
     }
     era->committed = position;
     for (uint32_t i = 0; i < part->records && part->offsets[i] < position; i++) {
-        uint32_t all = (1u << sim_emissions(partition, i)) - 1;
-        if ((part->delivered[i] & all) != all) {
-            sim_fail(world, "O4: the commit of %d at %lld passes %d@%u, which is not delivered",
+        if (!part->settled[i]) {
+            sim_fail(world, "O4: the commit of %d at %lld passes %d@%u, which is not settled",
                      partition, (long long)position, partition, i);
         }
     }
@@ -310,8 +478,7 @@ void sim_judge_end(const struct sim_world *world)
     for (int32_t p = 0; p < world->partition_count; p++) {
         const struct sim_partition *part = &world->partitions[p];
         for (uint32_t i = 0; i < part->records; i++) {
-            uint32_t all = (1u << sim_emissions(p, i)) - 1;
-            if ((part->delivered[i] & all) != all) {
+            if (!part->settled[i]) {
                 sim_fail(world, "O5: %d@%u is lost", p, i);
             }
         }
