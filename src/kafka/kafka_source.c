@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_role.h"
+#include "kafka/kafka_records.h"
 #include "kafka/kafka_topics.h"
 
 enum { FETCH_MAX = 256 };
@@ -65,7 +65,6 @@ static void note_results(struct kafka_source *s, rd_kafka_event_t *event);
 static bool note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text);
 static struct kafka_partition *find_part(const struct kafka_source *s, const char *topic,
                                          int32_t partition);
-static const struct record_origin ORIGIN;
 
 /* --- life ---------------------------------------------------------------------------------- */
 
@@ -383,27 +382,6 @@ static struct kafka_partition *find_part(const struct kafka_source *s, const cha
 
 /* --- records ------------------------------------------------------------------------------- */
 
-static void to_record(struct kafka_partition *part, rd_kafka_message_t *message, struct record *rec)
-{
-    rd_kafka_timestamp_type_t type;
-    *rec = (struct record){
-        .key = message->key,
-        .value = message->payload,
-        .key_size = (uint32_t)message->key_len,
-        .value_size = (uint32_t)message->len,
-        .offset = message->offset,
-        .timestamp_ms = rd_kafka_message_timestamp(message, &type),
-        .topic = part->topic->name,
-        .partition = part->partition,
-        .leader_epoch = -1,
-        .origin = &ORIGIN,
-        .message = message,
-    };
-#if RD_KAFKA_VERSION >= 0x020100ff
-    rec->leader_epoch = rd_kafka_message_leader_epoch(message);
-#endif
-}
-
 static size_t source_fetch(struct source *source, void *handle, struct record *recs, size_t max)
 {
     thread_assert_poll();
@@ -416,7 +394,7 @@ static size_t source_fetch(struct source *source, void *handle, struct record *r
     for (ssize_t i = 0; i < got; i++) {
         rd_kafka_message_t *message = messages[i];
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            to_record(part, message, &recs[count++]);
+            messages[count++] = message;
             part->at_end = false; /* what comes after an end has moved it */
             continue;
         }
@@ -427,41 +405,16 @@ static size_t source_fetch(struct source *source, void *handle, struct record *r
         }
         rd_kafka_message_destroy(message);
     }
+    kafka_records_take(messages, count, part->topic->name, recs);
     return count;
 }
 
 static void source_release(struct source *source, struct record *rec)
 {
+    thread_assert_poll();
     (void)source;
-    rd_kafka_message_destroy(rec->message);
-    rec->message = NULL;
+    kafka_records_release(rec);
 }
-
-static uint32_t read_headers(struct record *rec, struct arena *arena, struct header **headers)
-{
-    rd_kafka_headers_t *all = NULL;
-    *headers = NULL;
-    if (rd_kafka_message_headers(rec->message, &all) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        return 0;
-    }
-    size_t count = rd_kafka_header_cnt(all);
-    struct header *list = arena_alloc(arena, count * sizeof *list);
-    for (size_t i = 0; i < count; i++) {
-        const char *name;
-        const void *value;
-        size_t size;
-        rd_kafka_resp_err_t code = rd_kafka_header_get_all(all, i, &name, &value, &size);
-        CHECK(code == RD_KAFKA_RESP_ERR_NO_ERROR);
-        list[i] = (struct header){.name = name,
-                                  .value = value,
-                                  .name_size = (uint32_t)strlen(name),
-                                  .value_size = (uint32_t)size};
-    }
-    *headers = list;
-    return (uint32_t)count;
-}
-
-static const struct record_origin ORIGIN = {.read_headers = read_headers};
 
 /* --- commits ------------------------------------------------------------------------------- */
 

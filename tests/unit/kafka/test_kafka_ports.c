@@ -220,6 +220,49 @@ Test(kafka_ports, bytes_none_and_empty_round_trip)
     leave(source);
 }
 
+/* What a message is cut from may hold megabytes of other partitions, so a small one is not kept. */
+Test(kafka_ports, small_records_are_copied_and_go_in_any_order)
+{
+    static const struct header HEADERS[] = {{"h", "one", 1, 3}};
+    static char big[5000];
+    struct sink *sink = open_sink();
+    for (int i = 0; i < 4; i++) {
+        struct emission emission = {.partition = 0,
+                                    .key = &"0123"[i],
+                                    .key_size = 1,
+                                    .value = i == 1 ? big : "small",
+                                    .value_size = i == 1 ? sizeof big : 5,
+                                    .headers = HEADERS,
+                                    .header_count = i == 2,
+                                    .timestamp_ms = -1};
+        give(sink, &emission, 0);
+    }
+    await_reports(sink, 4);
+    sink->ops->destroy(sink);
+    struct source *source = open_source();
+    void *handle = assign(source, 0);
+    int64_t end_ms = clock_ms(&timer) + 1500; /* until all wait in the queue */
+    while (clock_ms(&timer) < end_ms) {
+        source->ops->poll(source);
+    }
+    struct record recs[4];
+    cr_assert_eq(source->ops->fetch(source, handle, recs, 4), 4);
+    cr_expect_eq(recs[0].value, recs[0].key + 1);
+    cr_expect_eq(recs[2].key, recs[0].value + 5, "small ones lie in one block");
+    cr_expect_eq(recs[3].key, recs[2].value + 5);
+    release(source, recs + 3, 1);
+    release(source, recs, 2);
+    cr_expect_eq(memcmp(recs[2].key, "2small", 6), 0);
+    struct arena arena;
+    arena_init(&arena);
+    struct header *headers = NULL;
+    cr_assert_eq(recs[2].origin->read_headers(&recs[2], &arena, &headers), 1);
+    cr_expect_eq(memcmp(headers[0].value, "one", 3), 0);
+    arena_fini(&arena);
+    release(source, recs + 2, 1);
+    leave(source);
+}
+
 Test(kafka_ports, a_restart_resumes_at_the_committed_offset)
 {
     struct sink *sink = open_sink();
