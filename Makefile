@@ -126,6 +126,14 @@ sim: ## simulate SEEDS=n seeds
 	$(Q)$(MAKE) VARIANT=test programs
 	$(Q)build/test/tests/sim/sim --seeds $(SEEDS)
 
+KILLS ?= 100
+SECONDS ?= 600
+.PHONY: chaos soak
+chaos: all ## kill members and broker of a real Kafka KILLS=n times, and judge the output (SEED=n repeats)
+	$(Q)KILLS=$(KILLS) SEED=$(SEED) luajit tests/chaos/chaos.lua
+soak: all ## memory of slow scripts on a real Kafka for SECONDS=n
+	$(Q)SOAK_SECONDS=$(SECONDS) luajit tests/chaos/soak.lua
+
 .PHONY: asan tsan
 asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
 	$(Q)$(MAKE) VARIANT=$@ programs
@@ -162,7 +170,7 @@ layers: ## who may include whom
 tidy: $(B)/moontide ## style that no compiler sees
 	$(Q)luajit scripts/dev/tidy.lua $(B)
 luacheck: ## Lua sources
-	$(Q)luacheck -q $(wildcard lua scripts tests/lua tests/bench)
+	$(Q)luacheck -q $(wildcard lua scripts tests/lua tests/bench tests/chaos)
 clang-tidy: $(GENERATED) ## bugs that clang sees
 	$(Q)printf "%s\n" $(SOURCES) | xargs -P 2 -n 6 sh -c 'clang-tidy --quiet "$$@" -- $(BASE) -DTIDE_DEBUG $(PKG_CFLAGS) 2>/dev/null' sh
 cppcheck: $(GENERATED) ## bugs that cppcheck sees
