@@ -134,6 +134,10 @@ chaos: all ## kill members and broker of a real Kafka KILLS=n times, and judge t
 soak: all ## memory of slow scripts on a real Kafka for SECONDS=n
 	$(Q)SOAK_SECONDS=$(SECONDS) luajit tests/chaos/soak.lua
 
+.PHONY: mutants
+mutants: ## take out lines of safety one by one: the simulator has to notice each
+	$(Q)scripts/dev/mutants
+
 .PHONY: asan tsan
 asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
 	$(Q)$(MAKE) VARIANT=$@ programs
