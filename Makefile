@@ -49,7 +49,6 @@ PROPERTY = $(patsubst %.c,$(B)/%,$(call find_c,tests/property,*.c))
 BENCH = $(patsubst %.c,$(B)/%,$(call find_c,tests/bench,bench_*.c))
 GENERATED = $(B)/gen/script/lua_abi_text.h
 
-.PHONY: all
 all: build/moontide ## build build/moontide
 
 # what is linked, so that a source that went away is linked no more
@@ -57,7 +56,6 @@ LIST = $(B)/objects.list
 $(LIST): FORCE
 	$(Q)mkdir -p $(@D); echo '$(OBJECTS) $(LIBRARY) $(UNIT) $(SIM)' | cmp -s - $@ || \
 	    echo '$(OBJECTS) $(LIBRARY) $(UNIT) $(SIM)' >$@
-.PHONY: FORCE
 FORCE:
 
 build/moontide: $(B)/moontide
@@ -90,85 +88,73 @@ $(B)/tests/sim/sim: $(SIM) $(LIBRARY) $(LIST)
 $(PROPERTY) $(BENCH): %: %.o $(LIBRARY) $(LIST)
 	$(Q)$(LINK) $(filter %.o,$^) -o $@ $(LIBS)
 
-.PHONY: debug
+.PHONY: all FORCE debug bootstrap demo programs test unit property lua-test integration sim chaos soak mutants asan \
+    tsan cover bench check werror check-headers layers tidy luacheck clang-tidy cppcheck lint format install \
+    uninstall clean help
+
 debug: ## build build/debug/moontide, without optimisation, with all checks
 	$(Q)$(MAKE) VARIANT=debug build/debug/moontide
 
-.PHONY: bootstrap
 bootstrap: ## install the Debian packages that build and tests need
 	$(Q)scripts/dev/bootstrap all
 
-.PHONY: demo
 demo: ## install, build, and count words on an embedded Kafka (the main job)
 	$(Q)scripts/dev/bootstrap build
 	$(Q)$(MAKE) all
 	$(Q)build/moontide demo
 
 # The programs of all suites for one variant; the suites are run by scripts/dev/run-tests.
-.PHONY: programs
 programs: $(B)/moontide $(B)/tests/unit/all $(PROPERTY) $(if $(SIM),$(B)/tests/sim/sim)
 
-.PHONY: test
 test: ## install, build, and run all tests but the long ones
 	$(Q)scripts/dev/bootstrap all
 	$(Q)$(MAKE) all
 	$(Q)$(MAKE) VARIANT=test programs
 	$(Q)scripts/dev/run-tests test unit property sim lua integration
 
-.PHONY: unit property lua-test integration
 unit property lua-test integration: all ## run one suite
 	$(Q)$(MAKE) VARIANT=test programs
 	$(Q)scripts/dev/run-tests test $(@:lua-test=lua)
 
-SEEDS ?= 2000
-.PHONY: sim
+SEEDS ?= 100000
 sim: ## simulate SEEDS=n seeds
 	$(Q)$(MAKE) VARIANT=test programs
 	$(Q)build/test/tests/sim/sim --seeds $(SEEDS)
 
 KILLS ?= 100
 SECONDS ?= 600
-.PHONY: chaos soak
 chaos: all ## kill members and broker of a real Kafka KILLS=n times, and judge the output (SEED=n repeats)
 	$(Q)KILLS=$(KILLS) SEED=$(SEED) luajit tests/chaos/chaos.lua
 soak: all ## memory of slow scripts on a real Kafka for SECONDS=n
 	$(Q)SOAK_SECONDS=$(SECONDS) luajit tests/chaos/soak.lua
 
-.PHONY: mutants
 mutants: ## take out lines of safety one by one: the simulator has to notice each
 	$(Q)scripts/dev/mutants
 
-.PHONY: asan tsan
 asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
 	$(Q)$(MAKE) VARIANT=$@ programs
 	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua,property sim)
 
-.PHONY: cover
 cover: ## lines that the suites reach, by file
 	$(Q)$(MAKE) VARIANT=cover programs
 	$(Q)scripts/dev/run-tests cover unit property sim lua
 	$(Q)scripts/dev/cover
 
-.PHONY: bench
 bench: $(BENCH) ## nanoseconds a record of the parts
 	$(Q)for program in $(BENCH); do $$program || exit 1; done
 
-.PHONY: check
 check: werror check-headers layers tidy luacheck clang-tidy cppcheck ## all that judges the code without running it
 	@echo "check: green"
 
-.PHONY: werror
 werror: ## warnings as errors with gcc and clang
 	$(Q)$(MAKE) VARIANT=gcc CC=gcc programs $(BENCH:build/$(VARIANT)/%=build/gcc/%)
 	$(Q)$(MAKE) VARIANT=clang CC=clang programs $(BENCH:build/$(VARIANT)/%=build/clang/%)
 
-.PHONY: check-headers
 check-headers: $(GENERATED) ## each header compiles alone
 	$(Q)for header in $(HEADERS); do \
 	    printf '#include "%s"\n' "$${header#*/}" | $(CC) $(BASE) $(PKG_CFLAGS) -Werror -fsyntax-only -x c - || \
 	    { echo "$$header does not compile alone"; exit 1; }; done
 
-.PHONY: layers tidy luacheck clang-tidy cppcheck lint
 layers: ## who may include whom
 	$(Q)luajit scripts/dev/layers.lua
 tidy: $(B)/moontide ## style that no compiler sees
@@ -182,11 +168,9 @@ cppcheck: $(GENERATED) ## bugs that cppcheck sees
 	    --suppressions-list=.cppcheck -Isrc -I$(B)/gen -j2 src
 lint: clang-tidy cppcheck luacheck tidy ## the linters of check
 
-.PHONY: format
 format: ## lay out C as .clang-format says
 	$(Q)clang-format -i $(HEADERS) $(call find_c,src tests,*.c)
 
-.PHONY: install uninstall
 install: build/moontide ## install under $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/moontide/scripts
 	install -m 755 build/moontide $(DESTDIR)$(BINDIR)/moontide
@@ -195,7 +179,6 @@ uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/moontide
 	rm -rf $(DESTDIR)$(DATADIR)/moontide
 
-.PHONY: clean help
 clean: ## remove what was built, but not the Kafka that was fetched
 	$(Q)find build -mindepth 1 -maxdepth 1 ! -name kafka -exec rm -rf {} + 2>/dev/null || true
 help: ## list the targets

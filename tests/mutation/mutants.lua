@@ -53,7 +53,8 @@ return {
     { "later records of the batch run before the retry", "src/engine/worker.c",
         "            withdraw_behind(worker, at);\n", "" },
     { "withdrawn slots come back in reverse", EXCHANGE,
-        "    slot->next = box->first;\n    box->first = slot;\n    if (box->last == NULL) {\n        box->last = slot;\n    }",
+        "    slot->next = box->first;\n    box->first = slot;\n    if (box->last == NULL) {\n"
+            .. "        box->last = slot;\n    }",
         "    append(box, slot);" },
     { "a retry runs before it is due", PARTITION,
         "bool due = retry_queue_due_ms(&part->retries) <= now_ms;", "bool due = true; (void)now_ms;" },
