@@ -68,5 +68,6 @@ return {
         "    slot->undeliverable = false;\n    settle(slot);",
         "    slot->undeliverable = false;\n    slot_set_state(slot, SLOT_ACKED);" },
     { "a revoke does not drain", "src/engine/rebalance.c", "        partition_drain(part);\n", "" },
-    { "a refused commit counts as done", "src/engine/commit_plan.c", "        if (entry->refused) {", "        if (false) {" },
+    { "a refused commit counts as done", "src/engine/commit_plan.c",
+        "        if (entry->refused) {", "        if (false) {" },
 }
