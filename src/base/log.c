@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/byte_buffer.h"
@@ -19,7 +20,10 @@ struct log_sink {
     atomic_int level;
     atomic_int fd;
     atomic_int format;
+    char footer[LOG_FOOTER_MAX + 1]; /* lock */
 };
+
+static const char ERASE_LINE[] = "\r\033[K";
 
 static struct log_sink sink = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -29,6 +33,7 @@ static struct log_sink sink = {
 };
 
 static enum log_format chosen_format(void);
+static void write_above_footer(const struct byte_buffer *line);
 static void write_line(const char *data, size_t size);
 
 void log_open(int fd, enum log_level level, enum log_format format)
@@ -60,8 +65,40 @@ void log_write(enum log_level level, const char *message, const struct log_field
     byte_buffer_init(&out);
     log_line_print(&line, chosen_format(), &out);
     pthread_mutex_lock(&sink.lock);
-    write_line(out.data, out.size);
+    if (sink.footer[0] != 0) {
+        write_above_footer(&out);
+    } else {
+        write_line(out.data, out.size);
+    }
     pthread_mutex_unlock(&sink.lock);
+    byte_buffer_fini(&out);
+}
+
+void log_set_footer(const char *text)
+{
+    struct byte_buffer out;
+    byte_buffer_init(&out);
+    byte_buffer_append_text(&out, ERASE_LINE);
+    pthread_mutex_lock(&sink.lock);
+    bool shown = sink.footer[0] != 0 || text[0] != 0;
+    snprintf(sink.footer, sizeof sink.footer, "%s", text);
+    byte_buffer_append_text(&out, sink.footer);
+    if (shown) {
+        write_line(out.data, out.size);
+    }
+    pthread_mutex_unlock(&sink.lock);
+    byte_buffer_fini(&out);
+}
+
+/* The line takes the place of the footer, which comes again below it. */
+static void write_above_footer(const struct byte_buffer *line)
+{
+    struct byte_buffer out;
+    byte_buffer_init(&out);
+    byte_buffer_append_text(&out, ERASE_LINE);
+    byte_buffer_append(&out, line->data, line->size);
+    byte_buffer_append_text(&out, sink.footer);
+    write_line(out.data, out.size);
     byte_buffer_fini(&out);
 }
 
@@ -79,7 +116,6 @@ static enum log_format chosen_format(void)
 static void write_line(const char *data, size_t size)
 {
     DCHECK(size > 0);
-    DCHECK(data[size - 1] == '\n');
     int fd = atomic_load(&sink.fd);
     while (size > 0) {
         ssize_t written = write(fd, data, size);

@@ -61,6 +61,8 @@ struct log_field {
 #define log_debug(...) LOG_AT(LOG_LEVEL_DEBUG, __VA_ARGS__, LOG_END)
 /* clang-format on */
 
+enum { LOG_FOOTER_MAX = 255 };
+
 /* The level may be an expression; LOG_END must be the last argument. */
 #define LOG_AT(level, message, ...)                                                                \
     do {                                                                                           \
@@ -74,6 +76,9 @@ void log_open(int fd, enum log_level level, enum log_format format);
 /* May be called at any time by any thread. */
 void log_set_level(enum log_level level);
 bool log_enabled(enum log_level level);
+/* A line without line break that stays below the log on a terminal: it is drawn at once, and again
+ * after each line of the log. "" takes it away. Up to LOG_FOOTER_MAX bytes are shown. */
+void log_set_footer(const char *text);
 /* Use the macros. `fields` ends with LOG_END. What cannot be written is dropped. */
 void log_write(enum log_level level, const char *message, const struct log_field *fields);
 

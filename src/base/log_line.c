@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/quoted_text.h"
 
 struct level_name {
     const char *lower;
@@ -28,9 +29,6 @@ static void print_time(int64_t wall_ms, struct byte_buffer *out);
 static void print_value(const struct log_field *field, bool json, struct byte_buffer *out);
 static void print_number(double number, bool json, struct byte_buffer *out);
 static void print_bare(const char *text, size_t size, struct byte_buffer *out);
-static void print_quoted(const char *text, size_t size, bool json, struct byte_buffer *out);
-static void print_escaped(const char *text, size_t size, bool json, struct byte_buffer *out);
-static size_t utf8_size(const unsigned char *bytes, size_t left);
 
 void log_line_print(const struct log_line *line, enum log_format format, struct byte_buffer *out)
 {
@@ -57,7 +55,7 @@ static void print_plain(const struct log_line *line, enum log_format format,
     } else {
         print_time(line->wall_ms, out);
         byte_buffer_printf(out, " %s ", LEVELS[line->level].padded);
-        print_escaped(line->message, size, false, out);
+        quoted_text_append_bare(out, line->message, size, false);
     }
     for (const struct log_field *field = line->fields; field->kind != LOG_KIND_END; field++) {
         byte_buffer_printf(out, " %s=", field->name);
@@ -70,7 +68,7 @@ static void print_json(const struct log_line *line, struct byte_buffer *out)
     byte_buffer_append_text(out, "{\"time\":\"");
     print_time(line->wall_ms, out);
     byte_buffer_printf(out, "\",\"level\":\"%s\",\"msg\":", LEVELS[line->level].lower);
-    print_quoted(line->message, strlen(line->message), true, out);
+    quoted_text_append(out, line->message, strlen(line->message), true);
     for (const struct log_field *field = line->fields; field->kind != LOG_KIND_END; field++) {
         byte_buffer_printf(out, ",\"%s\":", field->name);
         print_value(field, true, out);
@@ -102,7 +100,7 @@ static void print_value(const struct log_field *field, bool json, struct byte_bu
         }
         size_t size = field->size == SIZE_MAX ? strlen(field->text) : field->size;
         if (json) {
-            print_quoted(field->text, size, true, out);
+            quoted_text_append(out, field->text, size, true);
         } else {
             print_bare(field->text, size, out);
         }
@@ -144,73 +142,6 @@ static void print_bare(const char *text, size_t size, struct byte_buffer *out)
     if (clear) {
         byte_buffer_append(out, text, size);
     } else {
-        print_quoted(text, size, false, out);
+        quoted_text_append(out, text, size, false);
     }
-}
-
-static void print_quoted(const char *text, size_t size, bool json, struct byte_buffer *out)
-{
-    byte_buffer_append_char(out, '"');
-    print_escaped(text, size, json, out);
-    byte_buffer_append_char(out, '"');
-}
-
-static char short_escape(unsigned char byte)
-{
-    switch (byte) {
-    case '"':
-        return '"';
-    case '\\':
-        return '\\';
-    case '\n':
-        return 'n';
-    case '\r':
-        return 'r';
-    case '\t':
-        return 't';
-    default:
-        return 0;
-    }
-}
-
-/* JSON cannot say "this byte", so a byte that is not UTF-8 becomes the replacement character there;
- * the other formats keep its value as \xNN. */
-static void print_escaped(const char *text, size_t size, bool json, struct byte_buffer *out)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t at = 0; at < size;) {
-        unsigned char byte = bytes[at];
-        size_t length = byte < 0x80 ? 1 : utf8_size(bytes + at, size - at);
-        if (short_escape(byte)) {
-            byte_buffer_printf(out, "\\%c", short_escape(byte));
-        } else if (byte < ' ' || byte == 0x7f) {
-            byte_buffer_printf(out, json ? "\\u%04x" : "\\x%02x", (unsigned)byte);
-        } else if (length == 0) {
-            byte_buffer_printf(out, json ? "\\ufffd" : "\\x%02x", (unsigned)byte);
-        } else {
-            byte_buffer_append(out, text + at, length);
-        }
-        at += length ? length : 1;
-    }
-}
-
-/* Bytes of the well-formed multi-byte sequence at `bytes` (Unicode table 3-7), or 0. */
-static size_t utf8_size(const unsigned char *bytes, size_t left)
-{
-    unsigned char first = bytes[0];
-    size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || left < size) {
-        return 0;
-    }
-    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (bytes[1] < low || bytes[1] > high) {
-        return 0;
-    }
-    for (size_t i = 2; i < size; i++) {
-        if (bytes[i] < 0x80 || bytes[i] > 0xbf) {
-            return 0;
-        }
-    }
-    return size;
 }

@@ -101,3 +101,25 @@ Test(log, lines_of_threads_never_mix)
     cr_assert_eq(count, THREADS * LINES);
     fclose(file);
 }
+
+Test(log, a_footer_stays_below_the_lines)
+{
+    FILE *file = tmpfile();
+    cr_assert(file);
+    log_open(fileno(file), LOG_LEVEL_INFO, LOG_FORMAT_LOGFMT);
+    log_set_footer("");
+    log_set_footer("half way");
+    log_info("line");
+    log_set_footer("");
+    log_info("last");
+    rewind(file);
+    char all[1024];
+    size_t size = fread(all, 1, sizeof all - 1, file);
+    all[size] = 0;
+    static const char begin[] = "\r\033[Khalf way\r\033[Ktime=";
+    static const char middle[] = " level=info msg=line\nhalf way\r\033[Ktime=";
+    cr_assert_eq(strncmp(all, begin, strlen(begin)), 0, "%s", all);
+    cr_assert(strstr(all, middle));
+    cr_assert(strstr(all, " level=info msg=last\n"));
+    fclose(file);
+}
