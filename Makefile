@@ -184,4 +184,4 @@ clean: ## remove what was built, but not the Kafka that was fetched
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{printf "  %-34s %s\n", $$1, $$2}'
 
--include $(OBJECTS:.o=.d) $(UNIT:.o=.d) $(SIM:.o=.d) $(PROPERTY:=.d) $(BENCH:=.d)
+-include $(OBJECTS:.o=.d) $(LIBRARY:.o=.d) $(UNIT:.o=.d) $(SIM:.o=.d) $(PROPERTY:=.d) $(BENCH:=.d)
