@@ -27,6 +27,8 @@ const struct argument RUN_ARGUMENTS[] = {
     {0, "set", "NAME=VALUE", true, "parameter of the script"},
     {0, "frame", NULL, false, "length-framed records in files and pipes (local.framing)"},
     {0, "embedded", NULL, false, "run a Kafka inside the process"},
+    {0, "admin", "ADDRESS", false, "serve metrics and status on HOST:PORT or unix:PATH"},
+    {'q', "quiet", NULL, false, "no progress line on the terminal (log.progress=off)"},
     {'e', "exit-at-end", NULL, false, "exit 0 at the end of every partition"},
     {0, NULL, NULL, false, NULL},
 };
@@ -47,6 +49,8 @@ static const struct short_cut SHORT_CUTS[] = {
     {"frame", "moontide", "local.framing", "records"},
     {"embedded", "moontide", "embedded", "true"},
     {"exit-at-end", "moontide", "exit.at.end", "true"},
+    {"admin", "admin", "listen", NULL},
+    {"quiet", "log", "progress", "off"},
 };
 
 static bool to_setting(const struct argument_given *given, struct config_setting *setting,

@@ -94,6 +94,7 @@ struct slot *commit_window_admit(struct commit_window *win, const struct record 
     slot->attempt = 0;
     slot->unacked = 0;
     slot->undeliverable = false;
+    slot->told_slow = false;
     slot->outstanding = true;
     slot->mailbox = NULL;
     slot_set_state(slot, SLOT_ADMITTED);
@@ -502,6 +503,17 @@ bool commit_window_is_quiet(struct commit_window *win)
 const struct slot *commit_window_head(const struct commit_window *win)
 {
     return win->ring.head == win->ring.tail ? NULL : slot_ring_at(&win->ring, win->ring.head);
+}
+
+struct slot *commit_window_find(struct commit_window *win, const struct work *work)
+{
+    for (uint64_t sequence = win->ring.head; sequence < win->ring.tail; sequence++) {
+        struct slot *slot = slot_ring_at(&win->ring, sequence);
+        if (&slot->work == work) {
+            return slot->outstanding ? slot : NULL;
+        }
+    }
+    return NULL;
 }
 
 struct commit_window_counts commit_window_counts(const struct commit_window *win)

@@ -192,6 +192,10 @@ uint64_t commit_window_undelivered(const struct commit_window *win);
 bool commit_window_is_quiet(struct commit_window *win) ON_THREAD(poll_thread);
 /* The oldest slot, or NULL; borrowed until the next take. */
 const struct slot *commit_window_head(const struct commit_window *win);
+/* The outstanding slot of this work, which may be stale and is only compared; NULL: it is not here.
+ * Looks at all slots. */
+struct slot *commit_window_find(struct commit_window *win, const struct work *work)
+    ON_THREAD(poll_thread);
 struct commit_window_counts commit_window_counts(const struct commit_window *win);
 
 /* Aborts when an invariant does not hold. `exact`: no other thread runs, so that the states of

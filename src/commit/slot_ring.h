@@ -50,9 +50,10 @@ struct slot {
     uint16_t virtual_key;    /* NO_KEY: may run beside anything */
     uint16_t holder;         /* worker that has it */
     ATOMIC(holder, check) _Atomic uint8_t state; /* enum slot_state */
-    bool outstanding;   /* on the way to a worker, with it, or on the way back */
-    bool undeliverable; /* a report said no: not acked unless forgiven */
-    bool last_resort;   /* what it sends is its dead letter */
+    bool outstanding;       /* on the way to a worker, with it, or on the way back */
+    bool undeliverable : 1; /* a report said no: not acked unless forgiven */
+    bool last_resort : 1;   /* what it sends is its dead letter */
+    bool told_slow : 1;     /* a warning was given */
 };
 
 /* Embedded; the fields are private to slot_ring.c but for reading. */

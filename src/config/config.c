@@ -325,8 +325,8 @@ bool config_check_run(const struct config *cfg, struct error *err)
 void config_split_key(const char *key, const char **section, const char **name)
 {
     /* the longer prefix first */
-    static const char *const PREFIXED[] = {"kafka.consumer", "kafka.producer", "kafka",
-                                           "script",         "params",         "log"};
+    static const char *const PREFIXED[] = {"kafka.consumer", "kafka.producer", "kafka", "script",
+                                           "params",         "admin",          "log"};
     CHECK(key != NULL);
     for (size_t i = 0; i < sizeof PREFIXED / sizeof PREFIXED[0]; i++) {
         size_t size = strlen(PREFIXED[i]);

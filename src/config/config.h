@@ -60,6 +60,9 @@ enum config_kind {
 /* production.error.policy */
 enum config_output_action { CONFIG_OUTPUT_STOP, CONFIG_OUTPUT_SKIP, CONFIG_OUTPUT_DEAD_LETTER };
 
+/* log.progress */
+enum config_progress { CONFIG_PROGRESS_AUTO, CONFIG_PROGRESS_OFF };
+
 enum { CONFIG_OPTION_MAX = 64 };
 
 /* Strings are NULL when not set. */
@@ -81,6 +84,7 @@ struct config {
     int64_t commit_interval_ms;
     int64_t drain_timeout_ms;
     int64_t shutdown_timeout_ms;
+    int64_t slow_record_warn_ms;
     int error_policy;                      /* enum config_action */
     int error_policies[CONFIG_KIND_COUNT]; /* 0: error_policy; else 1 + enum config_action */
     int64_t max_retries;                   /* -1: unbounded */
@@ -95,9 +99,12 @@ struct config {
     int64_t embedded_partitions;
     /* [script] */
     const char *script_file;
+    /* [admin] */
+    const char *admin_listen; /* "off", an address or unix:PATH */
     /* [log] */
-    int log_level;  /* enum log_level */
-    int log_format; /* enum log_format */
+    int log_level;    /* enum log_level */
+    int log_format;   /* enum log_format */
+    int log_progress; /* enum config_progress */
     /* Free sections. Those of librdkafka are checked by name where it is called. */
     struct config_pairs params;
     struct config_pairs kafka; /* for consumer and producer */

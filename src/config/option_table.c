@@ -16,6 +16,7 @@ static const char *const OUTPUT_ACTIONS[] = {"stop", "skip", "dlq", NULL};
 static const char *const RESETS[] = {"earliest", "latest", "none", NULL};
 static const char *const FRAMINGS[] = {"lines", "records", NULL};
 static const char *const LEVELS[] = {"error", "warn", "info", "debug", NULL};
+static const char *const PROGRESS[] = {"auto", "off", NULL};
 static const char *const FORMATS[] = {"auto", "text", "logfmt", "json", NULL};
 
 enum { HOUR_MS = 3600 * 1000, DAY_MS = 24 * HOUR_MS };
@@ -62,6 +63,9 @@ static const struct option OPTIONS[] = {
     {"moontide", "shutdown.timeout.ms", OPTION_DURATION_MS, FIELD(shutdown_timeout_ms),
      .fallback = "30000", .min = 0, .max = HOUR_MS,
      .doc = "How long a stop may take to drain, flush and commit; then exit 7."},
+    {"moontide", "slow.record.warn.ms", OPTION_DURATION_MS, FIELD(slow_record_warn_ms),
+     .fallback = "5000", .min = 0, .max = HOUR_MS,
+     .doc = "A record that runs longer is told in the log, once, while it runs; 0 tells of none."},
     {"moontide", "error.policy", OPTION_ENUM, FIELD(error_policy), .fallback = "stop",
      .choices = ACTIONS,
      .doc = "A record that failed: stop, run it again, pass it over, send it as a dead letter."},
@@ -103,17 +107,22 @@ static const struct option OPTIONS[] = {
      .min = 1, .max = 1000, .doc = "Partitions of each topic of the embedded Kafka."},
     {"script", "file", OPTION_STRING, FIELD(script_file), .flag = "SCRIPT",
      .doc = "The Lua script that processes the records."},
+    {"admin", "listen", OPTION_STRING, FIELD(admin_listen), .fallback = "off", .flag = "--admin",
+     .doc = "Where /metrics, /status, /livez, /readyz are served: HOST:PORT, unix:PATH, or off."},
     {"log", "level", OPTION_ENUM, FIELD(log_level), .fallback = "info", .choices = LEVELS,
      .doc = "Least severe level that is written."},
     {"log", "format", OPTION_ENUM, FIELD(log_format), .fallback = "auto", .choices = FORMATS,
      .doc = "Lines on stderr; auto is text on a terminal and logfmt elsewhere."},
+    {"log", "progress", OPTION_ENUM, FIELD(log_progress), .fallback = "auto", .choices = PROGRESS,
+     .flag = "--quiet", .doc = "A line of progress on stderr when it is a terminal, or none."},
 };
 
 enum { OPTION_COUNT = sizeof OPTIONS / sizeof OPTIONS[0] };
 static_assert((int)OPTION_COUNT <= (int)CONFIG_OPTION_MAX, "room for the origin of each option");
 
-static const char *const SECTIONS[] = {"moontide",       "script",         "params", "kafka",
-                                       "kafka.consumer", "kafka.producer", "log",    NULL};
+static const char *const SECTIONS[] = {
+    "moontide",       "script", "params", "kafka", "kafka.consumer",
+    "kafka.producer", "admin",  "log",    NULL};
 
 const struct option *option_table(size_t *count)
 {
@@ -180,6 +189,6 @@ bool option_table_unknown_section(const char *section, struct error *err)
     }
     return error_set(err, E_CONFIG_UNKNOWN,
                      "no section [%s]; there are [moontide], [script], [params], [kafka], "
-                     "[kafka.consumer], [kafka.producer] and [log]",
+                     "[kafka.consumer], [kafka.producer], [admin] and [log]",
                      section);
 }

@@ -25,7 +25,7 @@ bool commit_plan_is_dirty(const struct partition_table *table)
 }
 
 bool commit_plan_send(struct commit_plan *plan, const struct partition_table *table,
-                      struct source *source)
+                      struct source *source, int64_t now_ms)
 {
     if (plan->in_flight) {
         return false;
@@ -50,6 +50,7 @@ bool commit_plan_send(struct commit_plan *plan, const struct partition_table *ta
         return false;
     }
     plan->in_flight = true;
+    plan->sent_ms = now_ms;
     plan->sent_count++;
     source->ops->commit(source, plan->entries, count);
     return true;

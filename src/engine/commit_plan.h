@@ -21,6 +21,7 @@
 /* Embedded; the fields are read-only outside commit_plan.c. */
 struct commit_plan {
     bool in_flight;
+    int64_t sent_ms;  /* of the last commit */
     int64_t due_ms;   /* time of the next regular commit */
     int64_t retry_ms; /* not before this time, however urgent */
     struct source_commit *entries;
@@ -38,7 +39,7 @@ bool commit_plan_is_dirty(const struct partition_table *table) ON_THREAD(poll_th
 /* Sends the dirty positions of all active partitions in one commit, unless one is in flight. True
  * when it was sent. */
 bool commit_plan_send(struct commit_plan *plan, const struct partition_table *table,
-                      struct source *source) ON_THREAD(poll_thread);
+                      struct source *source, int64_t now_ms) ON_THREAD(poll_thread);
 
 /* The SOURCE_COMMITTED event. Positions of partitions that are no longer in that epoch are ignored.
  * Returns how many were refused. */

@@ -110,6 +110,7 @@ static bool create_workers(struct engine *engine, unsigned index, struct error *
         });
         engine->worker_count++;
     }
+    pipeline_watch(engine->pipelines[index], engine->workers + engine->worker_count - size, size);
     return true;
 }
 

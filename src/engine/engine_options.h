@@ -27,6 +27,7 @@ struct engine_options {
     int64_t commit_interval_ms;
     int64_t drain_timeout_ms;    /* for partitions that are given away */
     int64_t shutdown_timeout_ms; /* for all, at the end */
+    int64_t slow_record_warn_ms; /* a record that runs longer is told in the log; 0: none is */
     struct failure_policy failure;
     bool exit_at_end; /* stop when every partition was read to its end and committed */
 };

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/dead_letter.h"
+#include "engine/hold_log.h"
 #include "engine/ready_queue.h"
 #include "engine/retry_queue.h"
 
@@ -23,6 +24,7 @@ struct partition {
     struct source *source;
     struct sink *sink;
     struct exchange *exchange;
+    const struct clock_source *clock;
     struct commit_window *window;
     struct mailbox *mailboxes; /* VIRTUAL_KEYS of them */
     struct retry_queue retries;
@@ -34,6 +36,8 @@ struct partition {
     struct commit_window_counts published;
     uint64_t head_sequence; /* the oldest record, and since when it is that */
     int64_t head_since_ms;
+    int64_t end_offset; /* behind the last record, as the source said last; -1: not known */
+    struct hold_log hold_log;
     uint32_t id;
     bool at_end;
     uint32_t stash_first; /* records fetched and not admitted: stash[first .. first + count) */
@@ -41,6 +45,11 @@ struct partition {
     struct record stash[PARTITION_FETCH_MAX];
 };
 
+static_assert((int)CAUSE_RAISED == (int)FAILURE_RAISED, "one number");
+static_assert((int)CAUSE_FAILED == (int)FAILURE_FAILED, "one number");
+static_assert((int)CAUSE_MEMORY == (int)FAILURE_MEMORY, "one number");
+static_assert((int)CAUSE_TIMEOUT == (int)FAILURE_TIMEOUT, "one number");
+static_assert((int)CAUSE_COUNT == (int)FAILURE_KIND_COUNT, "one number");
 static_assert(16 + EPOCH_BITS + SEQUENCE_BITS == 64, "a tag is one word");
 
 static uint16_t route(const struct partition *part, const struct record *rec);
@@ -60,11 +69,13 @@ struct partition *partition_create(const struct partition_options *options)
     part->source = options->source;
     part->sink = options->sink;
     part->exchange = options->exchange;
+    part->clock = options->clock;
     part->id = options->id;
     part->metrics = options->metrics;
     part->counters = options->counters;
     part->failures = options->failures;
     part->head_since_ms = -1;
+    part->end_offset = -1;
     part->shown = metrics_registry_add_window(options->metrics, options->pipeline,
                                               options->where.topic, options->where.partition);
     part->mailboxes = memory_alloc_array(VIRTUAL_KEYS, sizeof *part->mailboxes);
@@ -273,6 +284,9 @@ enum partition_result partition_complete(struct partition *part, struct slot *sl
         return PARTITION_WORKED;
     }
     CHECK(current->work.failure < FAILURE_KIND_COUNT);
+    if (current->work.outcome != OUTCOME_UNRUN) {
+        metric_add(&part->counters->failures[current->work.failure], 1);
+    }
     switch ((enum outcome)current->work.outcome) {
     case OUTCOME_RETRY:
         wait_for_retry(part, current, now_ms);
@@ -436,8 +450,22 @@ static enum partition_result send_letters(struct partition *part, struct error *
     return result;
 }
 
+/* One reading of the clock serves all that retires in a turn. */
+static void note_latency(struct partition *part, const struct slot *slot, int64_t *wall_ms)
+    ON_THREAD(poll_thread)
+{
+    if (slot->work.rec.timestamp_ms < 0 || part->shown == NULL) {
+        return;
+    }
+    if (*wall_ms == 0) {
+        *wall_ms = clock_wall_ms(part->clock);
+    }
+    window_metrics_add_latency(part->shown, *wall_ms - slot->work.rec.timestamp_ms);
+}
+
 enum partition_result partition_retire(struct partition *part, struct error *err)
 {
+    int64_t wall_ms = 0;
     enum partition_result result = send_letters(part, err);
     if (result == PARTITION_FAILED) {
         return result;
@@ -449,6 +477,7 @@ enum partition_result partition_retire(struct partition *part, struct error *err
         }
         switch (send_effects(part, slot, err)) {
         case SINK_TAKEN:
+            note_latency(part, slot, &wall_ms);
             commit_window_retire(part->window, slot);
             write_letter(part, slot);
             result = PARTITION_WORKED;
@@ -525,6 +554,19 @@ static enum hold_reason hold_reason(const struct commit_window *win)
     return slots ? HOLD_RECORDS : HOLD_BYTES;
 }
 
+static int64_t lag(const struct partition *part)
+{
+    int64_t commit_pos = commit_window_commit_pos(part->window);
+    if (partition_is_at_end(part)) {
+        return 0;
+    }
+    if (part->end_offset < 0 || commit_pos < 0) {
+        return -1;
+    }
+    /* the end is asked for now and then only, and may lie behind */
+    return part->end_offset > commit_pos ? part->end_offset - commit_pos : 0;
+}
+
 static void publish_counts(struct partition *part)
 {
     struct commit_window_counts counts = commit_window_counts(part->window);
@@ -556,8 +598,20 @@ void partition_publish(struct partition *part, int64_t now_ms)
                                         .head_since_ms = part->head_since_ms,
                                         .commit_pos = commit_window_commit_pos(win),
                                         .committed_pos = commit_window_committed_pos(win),
+                                        .end_offset = part->end_offset,
+                                        .lag = lag(part),
                                         .hold = hold_reason(win),
                                     });
+}
+
+void partition_look(struct partition *part, int64_t now_ms)
+{
+    const struct source_ops *ops = part->source->ops;
+    if (ops->end_offset) {
+        part->end_offset = ops->end_offset(part->source, part->where.handle);
+    }
+    hold_log_note(&part->hold_log, hold_reason(part->window), &part->where,
+                  commit_window_used(part->window), now_ms);
 }
 
 /* --- queries ------------------------------------------------------------------------------- */

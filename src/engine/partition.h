@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/thread_role.h"
 #include "commit/commit_window.h"
@@ -34,6 +35,7 @@ struct partition_options {
     struct source *source;
     struct sink *sink;
     struct exchange *exchange;
+    const struct clock_source *clock;
     struct metrics_registry *metrics;
     struct pipeline_metrics *counters; /* of the pipeline */
     struct failure_log *failures;      /* of the pipeline */
@@ -77,6 +79,8 @@ enum partition_result partition_release(struct partition *part) ON_THREAD(poll_t
 
 /* Writes the state of its window and what was counted since to the metrics. */
 void partition_publish(struct partition *part, int64_t now_ms) ON_THREAD(poll_thread);
+/* Asks the source for the end of the partition, and tells of a hold that lasts. Now and then. */
+void partition_look(struct partition *part, int64_t now_ms) ON_THREAD(poll_thread);
 
 /* --- life ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 #include "engine/pipeline.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -11,16 +12,18 @@
 #include "engine/commit_plan.h"
 #include "engine/partition_table.h"
 #include "engine/rebalance.h"
+#include "engine/slow_watch.h"
 
 enum {
     COLLECT_MAX = 1024, /* slots, reports and events a turn: a turn stays short */
     SLOTS_MAX = 256,
     REPORTS_MAX = 256,
     EVENTS_MAX = 64,
-    CHECK_TURNS = 64,     /* debug builds check the invariants every so many turns */
-    IDLE_MS = 250,        /* the longest sleep: keeps the membership alive */
-    IDLE_ENDING_MS = 5,   /* while a drain waits for the clock */
-    COMMIT_RETRY_MS = 100 /* after a refusal, when the end waits for it */
+    CHECK_TURNS = 64,      /* debug builds check the invariants every so many turns */
+    IDLE_MS = 250,         /* the longest sleep: keeps the membership alive */
+    IDLE_ENDING_MS = 5,    /* while a drain waits for the clock */
+    COMMIT_RETRY_MS = 100, /* after a refusal, when the end waits for it */
+    LOOK_MS = 100          /* between two looks at what changes slowly */
 };
 
 enum stop_request { STOP_NONE, STOP_DRAIN, STOP_HURRY };
@@ -45,6 +48,8 @@ struct pipeline {
     struct partition_table table OWNED_BY(poll_thread);
     struct commit_plan plan OWNED_BY(poll_thread);
     struct rebalance rebalance OWNED_BY(poll_thread);
+    struct slow_watch slow OWNED_BY(poll_thread);
+    int64_t look_ms OWNED_BY(poll_thread);   /* time of the next look */
     size_t admit_next OWNED_BY(poll_thread); /* where the next turn begins to admit */
     int64_t end_ms OWNED_BY(poll_thread);    /* DRAINING, CLOSING: give up then */
     bool ready OWNED_BY(poll_thread);        /* the assignment is whole */
@@ -66,6 +71,7 @@ static bool retire(struct pipeline *pipeline) ON_THREAD(poll_thread);
 static bool commit(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
 static bool admit(struct pipeline *pipeline) ON_THREAD(poll_thread);
 static bool advance(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
+static void look(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
 static void publish(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(poll_thread);
 static void fail(struct pipeline *pipeline, const struct error *err) ON_THREAD(poll_thread);
 static void tell_observer(struct pipeline *pipeline);
@@ -114,12 +120,20 @@ void pipeline_destroy(struct pipeline *pipeline) NO_THREAD_ANALYSIS
     partition_table_fini(&pipeline->table);
     thread_role_set(role);
     pipeline->source->ops->destroy(pipeline->source);
+    slow_watch_fini(&pipeline->slow);
     rebalance_fini(&pipeline->rebalance);
     commit_plan_fini(&pipeline->plan);
     exchange_destroy(pipeline->exchange);
     metrics_registry_destroy(pipeline->own_metrics);
     wakeup_fini(&pipeline->wakeup);
     memory_free(pipeline);
+}
+
+void pipeline_watch(struct pipeline *pipeline, struct worker *const *workers,
+                    size_t count) NO_THREAD_ANALYSIS
+{
+    CHECK(pipeline->slow.count == 0);
+    slow_watch_init(&pipeline->slow, workers, count);
 }
 
 void pipeline_start(struct pipeline *pipeline)
@@ -165,6 +179,7 @@ bool pipeline_turn(struct pipeline *pipeline)
     worked |= commit(pipeline, now_ms);
     worked |= admit(pipeline);
     worked |= advance(pipeline, now_ms);
+    look(pipeline, now_ms);
     publish(pipeline, now_ms);
 #ifdef TIDE_DEBUG
     if (pipeline->admit_next % CHECK_TURNS == 0) {
@@ -174,8 +189,39 @@ bool pipeline_turn(struct pipeline *pipeline)
     return worked;
 }
 
+/* What need not be known at every turn. */
+static void look(struct pipeline *pipeline, int64_t now_ms)
+{
+    if (now_ms < pipeline->look_ms) {
+        return;
+    }
+    pipeline->look_ms = now_ms + LOOK_MS;
+    for (size_t i = 0; i < pipeline->table.active_count; i++) {
+        partition_look(pipeline->table.active[i], now_ms);
+    }
+    struct source *source = pipeline->source;
+    bool away = source->ops->is_away && source->ops->is_away(source);
+    metric_set(&pipeline->counters->away, away);
+    slow_watch_look(&pipeline->slow, &pipeline->table, pipeline->counters,
+                    pipeline->engine->slow_record_warn_ms, clock_ns(pipeline->clock));
+}
+
+static_assert((int)PHASE_RUNNING == (int)PIPELINE_RUNNING, "one number");
+static_assert((int)PHASE_DRAINING == (int)PIPELINE_DRAINING, "one number");
+static_assert((int)PHASE_CLOSING == (int)PIPELINE_CLOSING, "one number");
+static_assert((int)PHASE_CLOSED == (int)PIPELINE_CLOSED, "one number");
+
 static void publish(struct pipeline *pipeline, int64_t now_ms)
 {
+    struct pipeline_metrics *counters = pipeline->counters;
+    metric_set(&counters->turn_ms, now_ms);
+    metric_set(&counters->phase, (int64_t)pipeline_state(pipeline));
+    metric_set(&counters->partitions, (int64_t)pipeline->table.active_count);
+    if (pipeline->ready) {
+        metric_set(&counters->assignment, ASSIGNMENT_WHOLE);
+    } else if (metric_get(&counters->assignment) == ASSIGNMENT_WHOLE) {
+        metric_set(&counters->assignment, ASSIGNMENT_OPEN);
+    }
     for (size_t i = 0; i < pipeline->table.active_count; i++) {
         partition_publish(pipeline->table.active[i], now_ms);
     }
@@ -256,6 +302,7 @@ static struct partition_options partition_defaults(struct pipeline *pipeline) ON
         .source = pipeline->source,
         .sink = pipeline->sink,
         .exchange = pipeline->exchange,
+        .clock = pipeline->clock,
         .metrics = pipeline->metrics,
         .counters = pipeline->counters,
         .failures = &pipeline->failure_log,
@@ -270,7 +317,8 @@ static void assign(struct pipeline *pipeline, const struct source_event *event)
         struct partition_options options = partition_defaults(pipeline);
         options.where = event->partitions[i];
         struct partition *part = partition_table_add(&pipeline->table, &options);
-        log_info("partition assigned", LOG_STR("topic", options.where.topic),
+        log_info("partition assigned", LOG_STR("event", "assign"),
+                 LOG_STR("topic", options.where.topic),
                  LOG_INT("partition", options.where.partition),
                  LOG_INT("epoch", commit_window_epoch(partition_window(part))),
                  LOG_INT("pipeline", pipeline->index));
@@ -300,7 +348,8 @@ static void lose(struct pipeline *pipeline, const struct source_event *event) ON
         struct partition *part =
             partition_table_find_handle(&pipeline->table, event->partitions[i].handle);
         CHECK(part != NULL);
-        log_warn("partition lost", LOG_STR("topic", partition_where(part)->topic),
+        log_warn("partition lost", LOG_STR("event", "lost"),
+                 LOG_STR("topic", partition_where(part)->topic),
                  LOG_INT("partition", partition_where(part)->partition),
                  LOG_INT("abandoned", commit_window_used(partition_window(part))));
         partition_table_kill(&pipeline->table, part);
@@ -312,11 +361,13 @@ static void confirm(struct pipeline *pipeline, const struct source_event *event,
     ON_THREAD(poll_thread)
 {
     size_t refused = commit_plan_confirm(&pipeline->plan, &pipeline->table, event);
+    histogram_add(&pipeline->counters->commit_time, &histogram_coarse,
+                  now_ms - pipeline->plan.sent_ms, 1);
     metric_add(refused ? &pipeline->counters->commits_refused : &pipeline->counters->commits, 1);
     if (refused > 0) {
         pipeline->plan.retry_ms = now_ms + COMMIT_RETRY_MS;
-        log_warn("commit refused, will be tried again", LOG_INT("pipeline", pipeline->index),
-                 LOG_INT("partitions", refused),
+        log_warn("commit refused, will be tried again", LOG_STR("event", "commit_refused"),
+                 LOG_INT("pipeline", pipeline->index), LOG_INT("partitions", refused),
                  LOG_STR("reason", event->err ? event->err->text : NULL));
     }
 }
@@ -437,7 +488,7 @@ static bool commit(struct pipeline *pipeline, int64_t now_ms)
     bool last = ended && pipeline->engine->exit_at_end;
     bool draining = pipeline_state(pipeline) == PIPELINE_DRAINING && is_quiet(pipeline);
     bool due = (now_ms >= plan->due_ms || last || draining) && now_ms >= plan->retry_ms;
-    if (!due || !commit_plan_send(plan, &pipeline->table, pipeline->source)) {
+    if (!due || !commit_plan_send(plan, &pipeline->table, pipeline->source, now_ms)) {
         return false;
     }
     plan->due_ms = now_ms + pipeline->engine->commit_interval_ms;
@@ -461,7 +512,7 @@ static bool admit(struct pipeline *pipeline)
             struct partition_options options = partition_defaults(pipeline);
             options.where = *partition_where(part);
             log_warn("the source went back, the partition begins a new epoch",
-                     LOG_STR("topic", options.where.topic),
+                     LOG_STR("event", "regress"), LOG_STR("topic", options.where.topic),
                      LOG_INT("partition", options.where.partition));
             partition_table_rebuild(&pipeline->table, part, &options);
             worked = true;
@@ -572,11 +623,23 @@ void pipeline_stop(struct pipeline *pipeline, bool hurry)
 
 /* --- queries ------------------------------------------------------------------------------- */
 
+/* The longest sleep: while workers run something, it may turn out to be slow. */
+static int longest_idle_ms(const struct pipeline *pipeline) ON_THREAD(poll_thread)
+{
+    for (size_t i = 0; i < pipeline->table.active_count; i++) {
+        if (commit_window_outstanding(partition_window(pipeline->table.active[i])) > 0) {
+            return LOOK_MS;
+        }
+    }
+    return IDLE_MS;
+}
+
 int pipeline_idle_ms(const struct pipeline *pipeline)
 {
     if (pipeline_state(pipeline) != PIPELINE_RUNNING || pipeline->rebalance.open) {
         return IDLE_ENDING_MS;
     }
+    int longest_ms = longest_idle_ms(pipeline);
     int64_t due_ms = commit_plan_is_dirty(&pipeline->table) ? pipeline->plan.due_ms : INT64_MAX;
     for (size_t i = 0; i < pipeline->table.active_count; i++) {
         int64_t retry_ms = partition_retry_due_ms(pipeline->table.active[i]);
@@ -586,7 +649,7 @@ int pipeline_idle_ms(const struct pipeline *pipeline)
     if (wait_ms < 1) {
         wait_ms = 1;
     }
-    return wait_ms < IDLE_MS ? (int)wait_ms : IDLE_MS;
+    return wait_ms < longest_ms ? (int)wait_ms : longest_ms;
 }
 
 struct exchange *pipeline_exchange(struct pipeline *pipeline)

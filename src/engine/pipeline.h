@@ -26,6 +26,7 @@
 #include "base/wakeup.h"
 #include "engine/engine_options.h"
 #include "engine/exchange.h"
+#include "engine/worker.h"
 #include "metrics/metrics_registry.h"
 #include "stream/sink.h"
 #include "stream/source.h"
@@ -48,6 +49,9 @@ struct pipeline_options {
 struct pipeline *pipeline_create(const struct pipeline_options *options);
 /* Accepts NULL. The workers have ended. Destroys sink and source. */
 void pipeline_destroy(struct pipeline *pipeline);
+
+/* Its workers, to be watched for slow records; borrowed until destroy. Before start; optional. */
+void pipeline_watch(struct pipeline *pipeline, struct worker *const *workers, size_t count);
 
 /* Where its workers get their slots. */
 struct exchange *pipeline_exchange(struct pipeline *pipeline);

@@ -58,7 +58,7 @@ bool rebalance_turn(struct rebalance *rebalance, struct partition_table *table,
         return false;
     }
     if (!rebalance->commit_sent && is_dirty(rebalance) && !plan->in_flight) {
-        rebalance->commit_sent = commit_plan_send(plan, table, source);
+        rebalance->commit_sent = commit_plan_send(plan, table, source, now_ms);
         return false;
     }
     give_away(rebalance, table);
@@ -92,7 +92,8 @@ static void give_away(struct rebalance *rebalance, struct partition_table *table
     for (size_t i = 0; i < rebalance->count; i++) {
         struct partition *part = rebalance->revoked[i];
         const struct commit_window *win = partition_window(part);
-        log_info("partition revoked", LOG_STR("topic", partition_where(part)->topic),
+        log_info("partition revoked", LOG_STR("event", "revoke"),
+                 LOG_STR("topic", partition_where(part)->topic),
                  LOG_INT("partition", partition_where(part)->partition),
                  LOG_INT("epoch", commit_window_epoch(win)),
                  LOG_INT("committed", commit_window_committed_pos(win)),

@@ -40,6 +40,7 @@ static bool take(struct worker *worker) ON_THREAD(worker_thread);
 static void run(struct worker *worker) ON_THREAD(worker_thread);
 static size_t run_all(struct worker *worker) ON_THREAD(worker_thread);
 static void note_cost(struct worker *worker, int64_t record_ns) ON_THREAD(worker_thread);
+static void note_memory(struct worker *worker) ON_THREAD(worker_thread);
 static void give(struct worker *worker) ON_THREAD(worker_thread);
 static void loop(void *context);
 
@@ -88,6 +89,7 @@ static void loop(void *context)
 {
     struct worker *worker = context;
     thread_assert_worker();
+    note_memory(worker);
     do {
         worker_metrics_set_state(worker->metrics, WORKER_TAKING);
         while (worker_turn(worker)) {
@@ -100,6 +102,17 @@ static void loop(void *context)
     if (worker->observer) {
         wakeup_signal(worker->observer);
     }
+}
+
+const struct work *worker_current(const struct worker *worker)
+{
+    const struct processor *processor = worker->processor;
+    return processor->ops->current ? processor->ops->current(processor) : NULL;
+}
+
+struct worker_metrics *worker_get_metrics(struct worker *worker)
+{
+    return worker->metrics;
 }
 
 bool worker_has_ended(const struct worker *worker)
@@ -145,6 +158,14 @@ static bool take(struct worker *worker)
     return worker->count > 0;
 }
 
+static void note_memory(struct worker *worker)
+{
+    struct processor *processor = worker->processor;
+    if (processor->ops->memory) {
+        worker_metrics_set_memory(worker->metrics, processor->ops->memory(processor));
+    }
+}
+
 static void run(struct worker *worker)
 {
     if (worker->run_count > 0) {
@@ -159,6 +180,7 @@ static void run(struct worker *worker)
             slot_finish((struct slot *)worker->run[i]);
         }
         worker_metrics_end(worker->metrics, worker->run_count - failed, failed, after_ns);
+        note_memory(worker);
     }
     worker->step = STEP_GIVE;
 }

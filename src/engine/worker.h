@@ -56,4 +56,10 @@ bool worker_has_ended(const struct worker *worker);
  * do. */
 bool worker_turn(struct worker *worker) ON_THREAD(worker_thread);
 
+/* The record that it runs, as far as its processor knows. Any thread, and maybe stale: for
+ * comparing with what the caller holds. NULL: none, or not known. */
+const struct work *worker_current(const struct worker *worker);
+/* What it tells of itself; borrowed until destroy. Any thread. */
+struct worker_metrics *worker_get_metrics(struct worker *worker);
+
 #endif

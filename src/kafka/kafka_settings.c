@@ -17,6 +17,8 @@ static const struct kafka_setting CONSUMER_DEFAULTS[] = {
     {"queued.max.messages.kbytes", "16384", NULL},
     {"socket.nagle.disable", "true", NULL},
     {"session.timeout.ms", "10000", NULL},
+    /* from which kafka_health learns whether a broker can be reached */
+    {"statistics.interval.ms", "2000", NULL},
     {"partition.assignment.strategy", "range,roundrobin", NULL},
 };
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_role.h"
+#include "kafka/kafka_health.h"
 #include "kafka/kafka_records.h"
 #include "kafka/kafka_topics.h"
 
@@ -53,6 +54,7 @@ struct kafka_source {
     bool closing;
     bool closed_told;
     struct error error;
+    struct kafka_health health;
 };
 
 static void start(struct kafka_source *s);
@@ -202,6 +204,9 @@ static struct source_event translate(struct kafka_source *s, rd_kafka_event_t *e
             s->fatal_due = false;
             nothing = (struct source_event){.kind = SOURCE_FATAL, .err = &s->error};
         }
+        break;
+    case RD_KAFKA_EVENT_STATS:
+        kafka_health_note(&s->health, rd_kafka_event_stats(event));
         break;
     case RD_KAFKA_EVENT_FETCH:
         /* each partition has its own queue before it is assigned */
@@ -474,6 +479,26 @@ static struct source_event committed_event(struct kafka_source *s)
     return event;
 }
 
+/* --- what is known of the other side ------------------------------------------------------- */
+
+static int64_t source_end_offset(struct source *source, void *handle)
+{
+    thread_assert_poll();
+    const struct kafka_partition *part = handle;
+    int64_t low = -1;
+    int64_t high = -1; /* as the last answer to a fetch said */
+    rd_kafka_resp_err_t code =
+        rd_kafka_get_watermark_offsets(((struct kafka_source *)source)->rk, part->topic->name,
+                                       part->partition, &low, &high);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : -1;
+}
+
+static bool source_is_away(struct source *source)
+{
+    thread_assert_poll();
+    return ((struct kafka_source *)source)->health.away;
+}
+
 /* --- open ---------------------------------------------------------------------------------- */
 
 static const struct source_ops OPS = {
@@ -485,6 +510,8 @@ static const struct source_ops OPS = {
     .commit = source_commit,
     .close = source_close,
     .destroy = source_destroy,
+    .end_offset = source_end_offset,
+    .is_away = source_is_away,
 };
 
 /* Each member of the process is one of its own for the group: a static name gets the member's
@@ -518,7 +545,8 @@ static bool connect_consumer(struct kafka_source *s, const struct kafka_source_o
         return false;
     }
     rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT |
-                                       RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_FETCH);
+                                       RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_FETCH |
+                                       RD_KAFKA_EVENT_STATS);
     char text[512];
     s->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
     if (s->rk == NULL) {

@@ -118,8 +118,11 @@ struct window_metrics *metrics_registry_add_window(struct metrics_registry *regi
         list_add(&registry->windows, window);
     }
     CHECK(!window->assigned);
-    window_metrics_set(window, &(struct window_reading){
-                                   .head_since_ms = -1, .commit_pos = -1, .committed_pos = -1});
+    window_metrics_set(window, &(struct window_reading){.head_since_ms = -1,
+                                                        .commit_pos = -1,
+                                                        .committed_pos = -1,
+                                                        .end_offset = -1,
+                                                        .lag = -1});
     window->assigned = true;
     lock_release(&registry->lock);
     return window;

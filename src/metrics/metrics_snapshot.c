@@ -90,6 +90,7 @@ static void take_tasks(struct metrics_snapshot *snapshot, struct metrics_registr
         task->partition = found[i]->partition;
         task->pipeline = found[i]->pipeline;
         window_metrics_read(found[i], &task->window);
+        window_metrics_read_totals(found[i], &task->totals);
         find_workers(snapshot, task);
     }
     snapshot->task_count = count;

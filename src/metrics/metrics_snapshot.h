@@ -22,6 +22,7 @@ struct task_view {
     int32_t partition;
     unsigned pipeline;
     struct window_reading window;
+    struct window_totals totals;
     const struct worker_reading *workers; /* of the pipeline; borrowed from the snapshot */
     size_t worker_count;                  /* K of this group */
 };

@@ -14,9 +14,13 @@
 
 #include "base/byte_buffer.h"
 #include "metrics/metrics_snapshot.h"
+#include "metrics/process_metrics.h"
 
 /* Appends the text. `now_ns` is on the clock of the workers and poll threads. */
 void prometheus_write(const struct metrics_snapshot *snapshot, int64_t now_ns,
                       struct byte_buffer *out);
+/* Appends what belongs to the process as a whole. */
+void prometheus_write_process(const struct process_metrics *process, const char *version,
+                              struct byte_buffer *out);
 
 #endif

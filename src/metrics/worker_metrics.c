@@ -12,8 +12,6 @@ static const char *const STATE_NAMES[] = {
 };
 static_assert(sizeof STATE_NAMES / sizeof STATE_NAMES[0] == WORKER_STATE_COUNT, "one for each");
 
-enum { READ_ATTEMPTS_MAX = 1000 };
-
 void worker_metrics_set_state(struct worker_metrics *metrics, enum worker_state state)
 {
     CHECK(state != WORKER_RUNNING);
@@ -21,60 +19,49 @@ void worker_metrics_set_state(struct worker_metrics *metrics, enum worker_state 
     metric_set(&metrics->state, (int64_t)state);
 }
 
-/* Each store releases and each load acquires, instead of fences, which ThreadSanitizer does not
- * know: whoever reads a new value also sees the odd number that was stored before it. */
-static void set_at_hand(struct worker_metrics *metrics, const char *topic, int32_t partition,
-                        int64_t offset, int64_t since_ns)
+void worker_metrics_set_memory(struct worker_metrics *metrics, size_t bytes)
 {
-    unsigned sequence = atomic_load_explicit(&metrics->sequence, memory_order_relaxed);
-    DCHECK(sequence % 2 == 0);
-    atomic_store_explicit(&metrics->sequence, sequence + 1, memory_order_relaxed);
-    /* W1 */
-    atomic_store_explicit(&metrics->topic, topic, memory_order_release);
-    atomic_store_explicit(&metrics->partition, partition, memory_order_release);
-    atomic_store_explicit(&metrics->offset, offset, memory_order_release);
-    atomic_store_explicit(&metrics->since_ns, since_ns, memory_order_release);
-    /* W2 */
-    atomic_store_explicit(&metrics->sequence, sequence + 2, memory_order_release);
+    metric_set(&metrics->memory_bytes, (int64_t)bytes);
 }
 
 void worker_metrics_begin(struct worker_metrics *metrics, const char *topic, int32_t partition,
                           int64_t offset, int64_t now_ns)
 {
     CHECK(topic != NULL);
-    set_at_hand(metrics, topic, partition, offset, now_ns);
+    metrics->began_ns = now_ns;
+    record_mark_set(&metrics->batch, &(struct record_place){.topic = topic,
+                                                            .partition = partition,
+                                                            .offset = offset,
+                                                            .since_ns = now_ns,
+                                                            .batch_ns = now_ns});
     metric_set(&metrics->state, WORKER_RUNNING);
 }
 
 void worker_metrics_end(struct worker_metrics *metrics, size_t done, size_t failed, int64_t now_ns)
 {
     DCHECK(metric_get(&metrics->state) == WORKER_RUNNING);
-    int64_t since_ns = atomic_load_explicit(&metrics->since_ns, memory_order_relaxed); /* own */
+    int64_t count = (int64_t)(done + failed);
+    int64_t took_ns = now_ns - metrics->began_ns;
     metric_add(&metrics->done, (int64_t)done);
     metric_add(&metrics->failed, (int64_t)failed);
     metric_add(&metrics->batches, 1);
-    metric_add(&metrics->busy_ns, now_ns - since_ns);
+    metric_add(&metrics->busy_ns, took_ns);
+    if (count > 0) {
+        histogram_add(&metrics->run_time, &histogram_fine, took_ns / count, count);
+    }
     metric_set(&metrics->state, WORKER_TAKING);
-    set_at_hand(metrics, NULL, 0, 0, 0);
+    record_mark_set(&metrics->batch, &(struct record_place){.topic = NULL});
 }
 
-static void read_at_hand(const struct worker_metrics *metrics, struct worker_reading *reading)
+void worker_metrics_locate(struct worker_metrics *metrics, const struct record_place *place)
 {
-    for (int attempt = 0; attempt < READ_ATTEMPTS_MAX; attempt++) {
-        /* pairs with W2: the values that belong to this number, or newer ones */
-        unsigned before = atomic_load_explicit(&metrics->sequence, memory_order_acquire);
-        /* pair with W1 */
-        reading->topic = atomic_load_explicit(&metrics->topic, memory_order_acquire);
-        reading->partition =
-            (int32_t)atomic_load_explicit(&metrics->partition, memory_order_acquire);
-        reading->offset = atomic_load_explicit(&metrics->offset, memory_order_acquire);
-        reading->since_ns = atomic_load_explicit(&metrics->since_ns, memory_order_acquire);
-        unsigned after = atomic_load_explicit(&metrics->sequence, memory_order_relaxed);
-        if (before == after && before % 2 == 0) {
-            return;
-        }
-    }
-    reading->topic = NULL; /* the worker is faster than the reader: nothing is held up */
+    CHECK(place->topic != NULL);
+    record_mark_set(&metrics->located, place);
+}
+
+void worker_metrics_read_batch(const struct worker_metrics *metrics, struct record_place *place)
+{
+    record_mark_read(&metrics->batch, place);
 }
 
 void worker_metrics_read(const struct worker_metrics *metrics, struct worker_reading *reading)
@@ -87,8 +74,15 @@ void worker_metrics_read(const struct worker_metrics *metrics, struct worker_rea
         .failed = metric_get(&metrics->failed),
         .batches = metric_get(&metrics->batches),
         .busy_ns = metric_get(&metrics->busy_ns),
+        .memory_bytes = metric_get(&metrics->memory_bytes),
     };
-    read_at_hand(metrics, reading);
+    histogram_read(&metrics->run_time, &reading->run_time);
+    struct record_place located;
+    record_mark_read(&metrics->located, &located);
+    record_mark_read(&metrics->batch, &reading->at_hand);
+    if (reading->at_hand.topic && located.topic && located.batch_ns == reading->at_hand.batch_ns) {
+        reading->at_hand = located;
+    }
 }
 
 const char *worker_state_name(enum worker_state state)

@@ -22,8 +22,10 @@ static_assert(offsetof(struct lua_processor, base) == 0, "lua_of() casts");
 static size_t run(struct processor *processor, struct work *const *batch, size_t count);
 static void close_script(struct processor *processor);
 static void destroy(struct processor *processor);
+static const struct work *current(const struct processor *processor);
+static size_t memory(struct processor *processor);
 
-static const struct processor_ops OPS = {run, close_script, destroy};
+static const struct processor_ops OPS = {run, close_script, destroy, current, memory};
 
 static struct lua_processor *lua_of(struct processor *processor)
 {
@@ -68,6 +70,18 @@ static void close_script(struct processor *processor)
         log_warn("the script's close() failed", LOG_STR("error", err.text),
                  LOG_INT("worker", lua->worker));
     }
+}
+
+static const struct work *current(const struct processor *processor)
+{
+    CHECK(processor->ops == &OPS);
+    return lua_state_current(((const struct lua_processor *)processor)->state);
+}
+
+static size_t memory(struct processor *processor)
+{
+    thread_assert_worker();
+    return lua_state_memory(lua_of(processor)->state);
 }
 
 static void destroy(struct processor *processor)

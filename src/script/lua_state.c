@@ -124,6 +124,12 @@ static void push_options(lua_State *L, const struct lua_state_options *options)
     lua_setfield(L, -2, "params");
 }
 
+/* The driver stores it as well, record by record, in code of LuaJIT's. */
+static void set_at(struct lua_state *state, int32_t at)
+{
+    __atomic_store_n(&state->call->at, at, __ATOMIC_RELAXED);
+}
+
 size_t lua_state_run(struct lua_state *state, struct work *const *batch, size_t count)
 {
     CHECK(count > 0);
@@ -132,7 +138,8 @@ size_t lua_state_run(struct lua_state *state, struct work *const *batch, size_t 
     struct tide_call *call = state->call;
     for (size_t i = 0; i < count; i++) {
         DCHECK(batch[i]->outcome == OUTCOME_NONE);
-        call->items[i] = (const struct tide_record *)&batch[i]->rec;
+        const struct tide_record *item = (const struct tide_record *)&batch[i]->rec;
+        __atomic_store_n(&call->items[i], item, __ATOMIC_RELAXED); /* for `current` */
     }
     lua_pushvalue(L, RUN);
     lua_pushinteger(L, 0);
@@ -143,7 +150,7 @@ size_t lua_state_run(struct lua_state *state, struct work *const *batch, size_t 
     }
     lua_settop(L, KEPT);
     size_t ran = call->at == TIDE_NO_RECORD ? count : (size_t)call->at + 1;
-    call->at = TIDE_NO_RECORD;
+    set_at(state, TIDE_NO_RECORD);
     for (size_t i = 0; i < ran; i++) {
         if (batch[i]->outcome == OUTCOME_NONE) {
             batch[i]->outcome = OUTCOME_DONE;
@@ -157,7 +164,7 @@ static void fail_current(struct lua_state *state, bool no_memory)
 {
     struct tide_call *call = state->call;
     if (call->at == TIDE_NO_RECORD) {
-        call->at = 0;
+        set_at(state, 0);
     }
     const struct work *work = (const struct work *)(const void *)call->items[call->at];
     if (work->outcome == OUTCOME_NONE) {
@@ -168,6 +175,22 @@ static void fail_current(struct lua_state *state, bool no_memory)
         }
         tide_fail(call, text ? text : NO_TEXT, text ? size : sizeof NO_TEXT - 1);
     }
+}
+
+const struct work *lua_state_current(const struct lua_state *state)
+{
+    int32_t at = __atomic_load_n(&state->call->at, __ATOMIC_RELAXED);
+    if (at < 0 || at >= TIDE_BATCH_MAX) {
+        return NULL;
+    }
+    return (const struct work *)(const void *)__atomic_load_n(&state->call->items[at],
+                                                              __ATOMIC_RELAXED);
+}
+
+size_t lua_state_memory(struct lua_state *state)
+{
+    return (size_t)lua_gc(state->L, LUA_GCCOUNT, 0) * 1024 +
+           (size_t)lua_gc(state->L, LUA_GCCOUNTB, 0);
 }
 
 bool lua_state_close(struct lua_state *state, struct error *err)

@@ -46,6 +46,10 @@ void lua_state_destroy(struct lua_state *state);
 /* Runs 1 to TIDE_BATCH_MAX records, up to the first that fails, and returns how many that were;
  * each of them ends as DONE or FAILED. */
 size_t lua_state_run(struct lua_state *state, struct work *const *batch, size_t count);
+/* The record that run is at, or NULL. Any thread, and maybe stale: for comparing. */
+const struct work *lua_state_current(const struct lua_state *state);
+/* Bytes that Lua holds. */
+size_t lua_state_memory(struct lua_state *state);
 /* Runs the script's close. False: it raised an error (E_SCRIPT). */
 bool lua_state_close(struct lua_state *state, struct error *err);
 

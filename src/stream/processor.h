@@ -28,6 +28,11 @@ struct processor_ops {
     void (*close)(struct processor *processor);
     /* Frees all. Main thread, after the worker thread has ended (or never started). */
     void (*destroy)(struct processor *processor);
+    /* Optional: the record that run is at; NULL: none, or not known. Any thread: the answer may be
+     * stale, so it is compared with what the caller has and never read before. */
+    const struct work *(*current)(const struct processor *processor);
+    /* Optional: bytes that the user's code holds. Worker thread. */
+    size_t (*memory)(struct processor *processor);
 };
 
 /* Embedded first in each implementation. */

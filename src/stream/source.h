@@ -87,6 +87,11 @@ struct source_ops {
     /* Frees all, closed or not, within a bounded time. All records are released before. Main
      * thread. */
     void (*destroy)(struct source *source);
+    /* Optional: the offset behind the last record of an assigned partition, as far as is known
+     * without asking; -1: not known. */
+    int64_t (*end_offset)(struct source *source, void *handle);
+    /* Optional: the other side cannot be reached at present. */
+    bool (*is_away)(struct source *source);
 };
 
 /* Embedded first in each implementation. */

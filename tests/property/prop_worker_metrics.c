@@ -53,10 +53,10 @@ static void write_all(void *context)
 
 static bool belongs_together(const struct worker_reading *reading)
 {
-    int64_t i = reading->offset;
-    return reading->topic == NULL ||
-           (reading->topic == NAMES[i % TOPICS] && reading->partition == (int32_t)(i % 1000) &&
-            reading->since_ns == 3 * i);
+    int64_t i = reading->at_hand.offset;
+    return reading->at_hand.topic == NULL || (reading->at_hand.topic == NAMES[i % TOPICS] &&
+                                              reading->at_hand.partition == (int32_t)(i % 1000) &&
+                                              reading->at_hand.since_ns == 3 * i);
 }
 
 int main(int argc, char **argv)
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         good = snapshot.worker_count == 1 && belongs_together(reading) && reading->done >= done &&
                snapshot.task_count <= 1;
         done = reading->done;
-        seen_at_hand += reading->topic != NULL;
+        seen_at_hand += reading->at_hand.topic != NULL;
         reads++;
         metrics_snapshot_fini(&snapshot);
         if (last) {

@@ -148,7 +148,7 @@ static const struct refused_row REFUSED[] = {
      "app.ini:2: no section [moontied]; did you mean [moontide]?"},
     {"[zzz]\nx = 1\n", E_CONFIG_UNKNOWN,
      "app.ini:2: no section [zzz]; there are [moontide], [script], [params], [kafka], "
-     "[kafka.consumer], [kafka.producer] and [log]"},
+     "[kafka.consumer], [kafka.producer], [admin] and [log]"},
     {"[moontide]\nnum.stream.threads = 300\n", E_CONFIG,
      "app.ini:2: num.stream.threads: must be between 1 and 256, not 300"},
     {"[moontide]\nnum.stream.threads = four\n", E_CONFIG,

@@ -1,5 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +15,7 @@
 /* The rules of the proposal, each by its name, on the whole engine with real threads. R4 and R5 are
  * also in test_thread_groups.c, R6 in the tests of script. */
 
-enum { PIPELINES_MAX = 8, MEETING_MS = 5000 };
+enum { PIPELINES_MAX = 8, MEETING_MS = 5000, SLOW_MS = 700 };
 
 struct setup {
     struct memory_topic topic;
@@ -28,11 +30,14 @@ struct setup {
     atomic_bool hold;   /* processors wait while it is set */
     atomic_int stopped; /* how many wait */
     int64_t fail_at;    /* offset of a record that fails; -1: none */
+    int64_t slow_at;    /* offset of a record that takes half a second; -1: none */
+    bool mute;          /* processors do not say which record they are at */
 };
 
 struct test_processor {
     struct processor base;
     struct setup *setup;
+    const struct work *_Atomic current;
 };
 
 static void emit(struct work *work)
@@ -69,10 +74,21 @@ static void run_one(struct setup *setup, struct work *work)
 
 static size_t run_all(struct processor *processor, struct work *const *batch, size_t count)
 {
+    struct test_processor *self = (struct test_processor *)processor;
     for (size_t i = 0; i < count; i++) {
-        run_one(((struct test_processor *)processor)->setup, batch[i]);
+        atomic_store(&self->current, batch[i]);
+        if (batch[i]->rec.offset == self->setup->slow_at) {
+            usleep(SLOW_MS * 1000);
+        }
+        run_one(self->setup, batch[i]);
     }
+    atomic_store(&self->current, NULL);
     return count;
+}
+
+static const struct work *current(const struct processor *processor)
+{
+    return atomic_load(&((const struct test_processor *)processor)->current);
 }
 
 static void close_nothing(struct processor *processor)
@@ -85,15 +101,18 @@ static void destroy(struct processor *processor)
     memory_free(processor);
 }
 
-static const struct processor_ops OPS = {run_all, close_nothing, destroy};
+static const struct processor_ops TELLING = {
+    .run = run_all, .close = close_nothing, .destroy = destroy, .current = current};
+static const struct processor_ops OPS = {
+    .run = run_all, .close = close_nothing, .destroy = destroy};
 
 static struct processor *create_processor(void *context, unsigned worker, struct error *err)
 {
     (void)worker;
     (void)err;
     struct test_processor *processor = memory_alloc(sizeof *processor);
-    processor->base.ops = &OPS;
     processor->setup = context;
+    processor->base.ops = processor->setup->mute ? &OPS : &TELLING;
     return &processor->base;
 }
 
@@ -118,6 +137,7 @@ static void prepare(struct setup *setup, unsigned n, unsigned k, int32_t partiti
     log_set_level(LOG_LEVEL_ERROR);
     memset(setup, 0, sizeof *setup);
     setup->fail_at = -1;
+    setup->slow_at = -1;
     setup->topic = (struct memory_topic){.partitions = partitions, .records = 2000, .keys = 100};
     setup->pipelines = k <= n ? thread_groups_count(n, k) : 0;
     setup->options = (struct engine_options){
@@ -249,7 +269,7 @@ Test(engine, R7_metrics_show_the_threads_and_the_window_of_a_task)
     cr_assert_eq(task->worker_count, 3);
     for (size_t i = 0; i < 3; i++) {
         cr_expect_eq(task->workers[i].state, WORKER_RUNNING);
-        cr_expect_str_eq(task->workers[i].topic, "memory");
+        cr_expect_str_eq(task->workers[i].at_hand.topic, "memory");
     }
     cr_expect_eq(task->window.used, 256);
     cr_expect_eq(task->window.hold, HOLD_RECORDS);
@@ -259,6 +279,81 @@ Test(engine, R7_metrics_show_the_threads_and_the_window_of_a_task)
     cr_assert(engine_wait(engine, 60000));
     cr_assert(engine_result(engine, &err));
     engine_destroy(engine);
+}
+
+/* How many warnings of a slow record there are, and the last one. */
+static int warnings(FILE *log, char *last, size_t size)
+{
+    char line[1024];
+    int count = 0;
+    rewind(log);
+    while (fgets(line, sizeof line, log)) {
+        if (strstr(line, "event=slow")) {
+            snprintf(last, size, "%s", line);
+            count++;
+        }
+    }
+    return count;
+}
+
+static void run_slow(struct setup *setup, char *last, size_t size)
+{
+    FILE *log = tmpfile();
+    cr_assert_not_null(log);
+    setup->options.slow_record_warn_ms = 200;
+    struct error err;
+    struct engine *engine = create(setup, &err);
+    cr_assert_not_null(engine);
+    log_open(fileno(log), LOG_LEVEL_WARN, LOG_FORMAT_LOGFMT);
+    engine_start(engine);
+    cr_assert(engine_wait(engine, 60000));
+    struct metrics_snapshot snapshot;
+    metrics_snapshot_take(&snapshot, engine_metrics(engine));
+    cr_expect_eq(metric_get(&snapshot.pipelines[0]->slow_records), 1);
+    cr_expect_eq(snapshot.tasks[0].totals.latency.count, (int64_t)setup->topic.records);
+    metrics_snapshot_fini(&snapshot);
+    cr_assert_eq(warnings(log, last, size), 1);
+    engine_destroy(engine);
+    fclose(log);
+}
+
+Test(engine, a_slow_record_is_warned_about_once_by_its_name)
+{
+    struct setup setup;
+    char line[1024];
+    prepare(&setup, 1, 1, 1);
+    setup.slow_at = memory_offset(1234);
+    run_slow(&setup, line, sizeof line);
+    char offset[32];
+    snprintf(offset, sizeof offset, " offset=%lld ", (long long)setup.slow_at);
+    cr_assert(
+        strstr(line, "level=warn msg=\"record is slow\" event=slow topic=memory partition=0"));
+    cr_assert(strstr(line, offset), "%s", line);
+    cr_assert(strstr(line, " thread=worker-0 pipeline=0"));
+    int age_ms = atoi(strstr(line, "age_ms=") + strlen("age_ms="));
+    cr_assert(age_ms >= 200 && age_ms < SLOW_MS, "%d", age_ms);
+}
+
+Test(engine, a_slow_record_is_found_beside_others_of_its_task)
+{
+    struct setup setup;
+    char line[1024];
+    prepare(&setup, 4, 4, 1);
+    setup.slow_at = memory_offset(1234);
+    run_slow(&setup, line, sizeof line);
+    char offset[32];
+    snprintf(offset, sizeof offset, " offset=%lld ", (long long)setup.slow_at);
+    cr_assert(strstr(line, offset), "%s", line);
+}
+
+Test(engine, a_processor_that_does_not_tell_is_warned_about_by_its_batch)
+{
+    struct setup setup;
+    char line[1024];
+    prepare(&setup, 1, 1, 1);
+    setup.mute = true;
+    setup.slow_at = memory_offset(1234);
+    run_slow(&setup, line, sizeof line);
 }
 
 Test(engine, a_failed_record_stops_all_and_its_offset_stays)

@@ -55,11 +55,11 @@ Test(metrics_snapshot, r7_shows_the_state_of_every_thread_on_a_task_and_its_wind
     cr_assert_eq(task->worker_count, 2);
     cr_assert_eq(task->workers[0].worker, 2);
     cr_assert_eq(task->workers[0].state, WORKER_IDLE);
-    cr_assert_null(task->workers[0].topic);
+    cr_assert_null(task->workers[0].at_hand.topic);
     cr_assert_eq(task->workers[1].worker, 3);
     cr_assert_eq(task->workers[1].state, WORKER_RUNNING);
-    cr_assert_str_eq(task->workers[1].topic, "orders");
-    cr_assert_eq(task->workers[1].offset, 41);
+    cr_assert_str_eq(task->workers[1].at_hand.topic, "orders");
+    cr_assert_eq(task->workers[1].at_hand.offset, 41);
     cr_assert_eq(task->window.epoch, 2);
     cr_assert_eq(task->window.used, 4);
     cr_assert_eq(task->window.bytes, 99);

@@ -1,6 +1,7 @@
 #include "metrics/prometheus.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,14 +30,19 @@ static const char *write_at(int64_t now_ns)
     return byte_buffer_text(&text);
 }
 
-/* The text begins with this; returns what follows. */
-static const char *skip(const char *written, const char *expected)
+/* The family of this name is exactly this text, with HELP and TYPE. */
+static void expect_family(const char *written, const char *expected)
 {
-    size_t size = strlen(expected);
-    char *start = strndup(written, size);
-    cr_assert_str_eq(start, expected);
-    free(start);
-    return written + strlen(expected);
+    char begin[128];
+    size_t name_end = strcspn(expected + strlen("# HELP "), " ") + strlen("# HELP ");
+    snprintf(begin, sizeof begin, "%.*s ", (int)name_end, expected);
+    const char *at = strstr(written, begin);
+    cr_assert_not_null(at, "no family %s", begin);
+    const char *next = strstr(at + 1, "# HELP ");
+    size_t size = next ? (size_t)(next - at) : strlen(at);
+    char *found = strndup(at, size);
+    cr_expect_str_eq(found, expected);
+    free(found);
 }
 
 #define HEAD(name, type, help)                                                                     \
@@ -67,80 +73,177 @@ Test(prometheus, the_text_is_exactly_this)
                                                         .committed_pos = 6,
                                                         .hold = HOLD_BYTES});
     /* clang-format off */
-    static const char pipelines[] =
+    static const char *const families[] = {
         HEAD("pipeline_records_admitted_total", "counter", "Records that entered a window.")
-        "moontide_pipeline_records_admitted_total{pipeline=\"0\"} 10\n"
+        "moontide_pipeline_records_admitted_total{pipeline=\"0\"} 10\n",
         HEAD("pipeline_records_retired_total", "counter", "Records whose effects left.")
-        "moontide_pipeline_records_retired_total{pipeline=\"0\"} 9\n"
+        "moontide_pipeline_records_retired_total{pipeline=\"0\"} 9\n",
         HEAD("pipeline_records_emitted_total", "counter", "Records given to the sink.")
-        "moontide_pipeline_records_emitted_total{pipeline=\"0\"} 8\n"
+        "moontide_pipeline_records_emitted_total{pipeline=\"0\"} 8\n",
         HEAD("pipeline_records_delivered_total", "counter", "Records that the sink reported as delivered.")
-        "moontide_pipeline_records_delivered_total{pipeline=\"0\"} 7\n"
+        "moontide_pipeline_records_delivered_total{pipeline=\"0\"} 7\n",
         HEAD("pipeline_records_undeliverable_total", "counter", "Records that the sink could not deliver.")
-        "moontide_pipeline_records_undeliverable_total{pipeline=\"0\"} 1\n"
-        HEAD("pipeline_records_failed_total", "counter", "Records that failed and stopped their pipeline.")
-        "moontide_pipeline_records_failed_total{pipeline=\"0\"} 0\n"
-        HEAD("pipeline_records_retried_total", "counter", "Attempts that failed and are followed by another.")
-        "moontide_pipeline_records_retried_total{pipeline=\"0\"} 0\n"
-        HEAD("pipeline_records_skipped_total", "counter", "Records that failed and were passed over.")
-        "moontide_pipeline_records_skipped_total{pipeline=\"0\"} 0\n"
-        HEAD("pipeline_records_dead_lettered_total", "counter", "Records that failed and became dead letters.")
-        "moontide_pipeline_records_dead_lettered_total{pipeline=\"0\"} 0\n"
+        "moontide_pipeline_records_undeliverable_total{pipeline=\"0\"} 1\n",
         HEAD("pipeline_commits_total", "counter", "Commits that were confirmed.")
-        "moontide_pipeline_commits_total{pipeline=\"0\"} 3\n"
+        "moontide_pipeline_commits_total{pipeline=\"0\"} 3\n",
         HEAD("pipeline_commits_refused_total", "counter", "Commits that were refused and are tried again.")
-        "moontide_pipeline_commits_refused_total{pipeline=\"0\"} 2\n"
+        "moontide_pipeline_commits_refused_total{pipeline=\"0\"} 2\n",
         HEAD("pipeline_late_completions_total", "counter", "Completions and reports of an epoch that has ended.")
-        "moontide_pipeline_late_completions_total{pipeline=\"0\"} 4\n";
-    /* clang-format on */
-    /* clang-format off */
-    static const char workers[] =
+        "moontide_pipeline_late_completions_total{pipeline=\"0\"} 4\n",
         HEAD("worker_state", "gauge", "1 for the state that the thread is in.")
         "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"idle\"} 0\n"
         "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"taking\"} 0\n"
         "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"running\"} 1\n"
-        "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"closed\"} 0\n"
+        "moontide_worker_state{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",state=\"closed\"} 0\n",
         HEAD("worker_records_total", "counter", "Records that were run, by outcome.")
         "moontide_worker_records_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",outcome=\"done\"} 5\n"
-        "moontide_worker_records_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",outcome=\"failed\"} 1\n"
+        "moontide_worker_records_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",outcome=\"failed\"} 1\n",
         HEAD("worker_batches_total", "counter", "Batches that were run.")
-        "moontide_worker_batches_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} 1\n"
+        "moontide_worker_batches_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} 1\n",
         HEAD("worker_busy_seconds_total", "counter", "Time in user code.")
-        "moontide_worker_busy_seconds_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} 1.500000000\n"
-        HEAD("worker_batch_offset", "gauge", "Offset of the first record of the batch at hand.")
-        "moontide_worker_batch_offset{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",topic=\"orders\",partition=\"1\"} 10\n"
-        HEAD("worker_batch_age_seconds", "gauge", "How long the batch at hand is running.")
-        "moontide_worker_batch_age_seconds{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",topic=\"orders\",partition=\"1\"} 0.000000042\n";
-    /* clang-format on */
-    /* clang-format off */
-    static const char tasks[] =
+        "moontide_worker_busy_seconds_total{pipeline=\"0\",worker=\"2\",thread=\"worker-2\"} 1.500000000\n",
+        HEAD("worker_record_offset", "gauge", "Offset of the record at hand.")
+        "moontide_worker_record_offset{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",topic=\"orders\",partition=\"1\"} 10\n",
+        HEAD("worker_record_age_seconds", "gauge", "How long the record at hand is running.")
+        "moontide_worker_record_age_seconds{pipeline=\"0\",worker=\"2\",thread=\"worker-2\",topic=\"orders\",partition=\"1\"} 0.000000042\n",
         HEAD("window_epoch", "gauge", "Number of the assignment.")
-        "moontide_window_epoch{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 1\n"
+        "moontide_window_epoch{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 1\n",
         HEAD("window_slots_used", "gauge", "Records in the window.")
-        "moontide_window_slots_used{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 2\n"
+        "moontide_window_slots_used{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 2\n",
         HEAD("window_slots_capacity", "gauge", "Records that fit into the window.")
-        "moontide_window_slots_capacity{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 4096\n"
+        "moontide_window_slots_capacity{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 4096\n",
         HEAD("window_bytes", "gauge", "Bytes of keys and values in the window.")
-        "moontide_window_bytes{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 300\n"
+        "moontide_window_bytes{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 300\n",
         HEAD("window_commit_position", "gauge", "Next offset to commit.")
-        "moontide_window_commit_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 8\n"
+        "moontide_window_commit_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 8\n",
         HEAD("window_committed_position", "gauge", "Offset that a restart resumes from.")
-        "moontide_window_committed_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 6\n"
+        "moontide_window_committed_position{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 6\n",
         HEAD("window_head_age_seconds", "gauge", "Age of the oldest record in the window.")
-        "moontide_window_head_age_seconds{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 0.250\n"
+        "moontide_window_head_age_seconds{topic=\"orders\",partition=\"1\",pipeline=\"0\"} 0.250\n",
         HEAD("window_held", "gauge", "1 for each reason why no record is taken in.")
         "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"records\"} 0\n"
         "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"bytes\"} 1\n"
         "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"retry_full\"} 0\n"
-        "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"drain\"} 0\n"
+        "moontide_window_held{topic=\"orders\",partition=\"1\",pipeline=\"0\",reason=\"drain\"} 0\n",
         HEAD("task_thread_state", "gauge", "The state of each thread that works in tandem on the task.")
-        "moontide_task_thread_state{topic=\"orders\",partition=\"1\",pipeline=\"0\",thread=\"worker-2\",state=\"running\"} 1\n";
+        "moontide_task_thread_state{topic=\"orders\",partition=\"1\",pipeline=\"0\",thread=\"worker-2\",state=\"running\"} 1\n",
+    };
     /* clang-format on */
     const char *written = write_at(2000000042);
-    written = skip(written, pipelines);
-    written = skip(written, workers);
-    written = skip(written, tasks);
-    cr_assert_str_empty(written);
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        expect_family(written, families[i]);
+    }
+}
+
+Test(prometheus, outcomes_are_those_of_all_threads_of_the_pipeline)
+{
+    struct pipeline_metrics *pipeline = metrics_registry_add_pipeline(registry, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        struct worker_metrics *worker = metrics_registry_add_worker(registry, i / 2, i);
+        worker_metrics_begin(worker, "t", 0, 0, 0);
+        worker_metrics_end(worker, 10 + i, 1, 5);
+    }
+    metric_add(&pipeline->retried, 2);
+    metric_add(&pipeline->dead_letters, 1);
+    expect_family(
+        write_at(0),
+        HEAD("pipeline_outcomes_total", "counter",
+             "What became of runs of records.") "moontide_pipeline_outcomes_total{pipeline=\"1\","
+                                                "outcome=\"done\"} 25\n"
+                                                "moontide_pipeline_outcomes_total{pipeline=\"1\","
+                                                "outcome=\"failed\"} 0\n"
+                                                "moontide_pipeline_outcomes_total{pipeline=\"1\","
+                                                "outcome=\"retried\"} 2\n"
+                                                "moontide_pipeline_outcomes_total{pipeline=\"1\","
+                                                "outcome=\"skipped\"} 0\n"
+                                                "moontide_pipeline_outcomes_total{pipeline=\"1\","
+                                                "outcome=\"dead_letter\"} 1\n");
+}
+
+Test(prometheus, failures_and_holds_are_counted_by_reason)
+{
+    struct pipeline_metrics *pipeline = metrics_registry_add_pipeline(registry, 1);
+    metric_add(&pipeline->failures[CAUSE_MEMORY], 3);
+    struct window_metrics *window = metrics_registry_add_window(registry, 1, "t", 0);
+    struct window_reading reading = {.hold = HOLD_RECORDS};
+    window_metrics_set(window, &reading);
+    window_metrics_set(window, &reading);
+    reading.hold = HOLD_NONE;
+    window_metrics_set(window, &reading);
+    reading.hold = HOLD_RECORDS;
+    window_metrics_set(window, &reading);
+    const char *written = write_at(0);
+    cr_assert(
+        strstr(written, "moontide_pipeline_failures_total{pipeline=\"1\",kind=\"raised\"} 0\n"));
+    cr_assert(
+        strstr(written, "moontide_pipeline_failures_total{pipeline=\"1\",kind=\"memory\"} 3\n"));
+    cr_assert(strstr(written, "moontide_window_holds_total{topic=\"t\",partition=\"0\",pipeline="
+                              "\"1\",reason=\"records\"} 2\n"));
+}
+
+Test(prometheus, what_is_not_known_is_left_out)
+{
+    metrics_registry_add_window(registry, 0, "t", 0);
+    const char *written = write_at(0);
+    cr_assert(strstr(written, "# TYPE moontide_window_lag_records gauge\n#"));
+    cr_assert(strstr(written, "# TYPE moontide_window_end_offset gauge\n#"));
+    cr_assert(strstr(written, "# TYPE moontide_window_committed_position gauge\n#"));
+}
+
+Test(prometheus, states_of_a_pipeline)
+{
+    struct pipeline_metrics *pipeline = metrics_registry_add_pipeline(registry, 0);
+    struct worker_metrics *worker = metrics_registry_add_worker(registry, 0, 0);
+    metrics_registry_add_worker(registry, 0, 1);
+    worker_metrics_begin(worker, "t", 0, 0, 0);
+    metric_set(&pipeline->phase, PHASE_DRAINING);
+    metric_set(&pipeline->partitions, 3);
+    metric_set(&pipeline->away, 1);
+    metric_set(&pipeline->turn_ms, 1000);
+    const char *written = write_at(INT64_C(1250) * 1000000);
+    cr_assert(strstr(written, "moontide_pipeline_state{pipeline=\"0\",state=\"running\"} 0\n"));
+    cr_assert(strstr(written, "moontide_pipeline_state{pipeline=\"0\",state=\"draining\"} 1\n"));
+    cr_assert(strstr(written, "moontide_pipeline_partitions{pipeline=\"0\"} 3\n"));
+    cr_assert(strstr(written, "moontide_pipeline_broker_reachable{pipeline=\"0\"} 0\n"));
+    cr_assert(strstr(written, "moontide_pipeline_turn_age_seconds{pipeline=\"0\"} 0.250\n"));
+    cr_assert(strstr(written, "moontide_pipeline_threads_busy{pipeline=\"0\"} 1\n"));
+}
+
+Test(prometheus, histograms_have_their_labels)
+{
+    struct pipeline_metrics *pipeline = metrics_registry_add_pipeline(registry, 0);
+    struct worker_metrics *worker = metrics_registry_add_worker(registry, 0, 0);
+    struct window_metrics *window = metrics_registry_add_window(registry, 0, "t", 7);
+    histogram_add(&pipeline->commit_time, &histogram_coarse, 3, 1);
+    worker_metrics_begin(worker, "t", 7, 0, 0);
+    worker_metrics_end(worker, 4, 0, 8000000);
+    window_metrics_add_latency(window, 20000);
+    const char *written = write_at(0);
+    cr_assert(strstr(written,
+                     "moontide_pipeline_commit_seconds_bucket{pipeline=\"0\",le=\"0.005\"} 1\n"));
+    cr_assert(strstr(written, "moontide_pipeline_commit_seconds_sum{pipeline=\"0\"} 0.003\n"));
+    cr_assert(strstr(written, "moontide_worker_run_seconds_bucket{pipeline=\"0\",worker=\"0\","
+                              "thread=\"worker-0\",le=\"0.001\"} 0\n"));
+    cr_assert(strstr(written, "moontide_worker_run_seconds_count{pipeline=\"0\",worker=\"0\","
+                              "thread=\"worker-0\"} 4\n"));
+    cr_assert(strstr(written, "moontide_window_latency_seconds_sum{topic=\"t\",partition=\"7\","
+                              "pipeline=\"0\"} 20.000\n"));
+}
+
+Test(prometheus, the_process_is_shown_once)
+{
+    struct process_metrics process = {
+        .resident_bytes = 4096, .cpu_ns = 2500000000, .open_files = 12};
+    prometheus_write_process(&process, "1.2.3", &text);
+    const char *written = byte_buffer_text(&text);
+    expect_family(written,
+                  HEAD("build_info", "gauge",
+                       "The version that runs.") "moontide_build_info{version=\"1.2.3\"} 1\n");
+    expect_family(
+        written,
+        HEAD(
+            "process_cpu_seconds_total", "counter",
+            "Processor time of all threads.") "moontide_process_cpu_seconds_total{} 2.500000000\n");
 }
 
 Test(prometheus, r7_shows_each_thread_of_the_group_of_a_task)
