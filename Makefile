@@ -14,7 +14,7 @@ DATADIR ?= $(PREFIX)/share
 CFLAGS ?= -O2 -g
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
        -Wvla
-PKGS = luajit rdkafka inih
+PKGS = luajit rdkafka inih libmicrohttpd
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
@@ -179,8 +179,8 @@ uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/moontide
 	rm -rf $(DESTDIR)$(DATADIR)/moontide
 
-clean: ## remove what was built, but not the Kafka that was fetched
-	$(Q)find build -mindepth 1 -maxdepth 1 ! -name kafka -exec rm -rf {} + 2>/dev/null || true
+clean: ## remove what was built, but not what was fetched
+	$(Q)find build -mindepth 1 -maxdepth 1 ! -name kafka ! -name promtool -exec rm -rf {} + 2>/dev/null || true
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{printf "  %-34s %s\n", $$1, $$2}'
 

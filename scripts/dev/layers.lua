@@ -15,7 +15,7 @@ local ALLOWED = {
 local ONLY = {
     ["pthread.h"] = "base", ["librdkafka/rdkafka.h"] = "kafka", ["librdkafka/rdkafka_mock.h"] = "kafka",
     ["lua.h"] = "script", ["lauxlib.h"] = "script", ["lualib.h"] = "script", ["luajit.h"] = "script",
-    ["ini.h"] = "config",
+    ["ini.h"] = "config", ["microhttpd.h"] = "admin",
 }
 
 local faults = 0

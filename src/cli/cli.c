@@ -1,28 +1,20 @@
 #include "cli/cli.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/signals.h"
 
 static bool run_words(int argc, char **argv, struct error *err);
 static bool asks_for_help(int argc, char *const *argv);
 
-/* A reader that goes away (`moontide config | head`) ends the output, not the process. */
-static void ignore_closed_pipes(void)
-{
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    int failed = sigaction(SIGPIPE, &action, NULL);
-    CHECK(failed == 0);
-}
-
 int cli_main(int argc, char **argv)
 {
     CHECK(argc >= 0);
-    ignore_closed_pipes();
+    signals_ignore();
     int words = argc > 0 ? argc - 1 : 0;
     struct error err = {.code = E_NONE};
     bool ok = run_words(words, argv + argc - words, &err);

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/monitor.h"
 #include "cli/run_arguments.h"
 #include "cli/runtime.h"
 #include "cli/signals.h"
@@ -29,10 +29,15 @@ static bool run_engine(struct runtime *runtime, struct error *err)
     if (engine == NULL) {
         return false;
     }
+    struct monitor monitor;
+    if (!monitor_open(&monitor, runtime, engine, &clock, err)) {
+        engine_destroy(engine);
+        return false;
+    }
     signals_open(engine);
     engine_start(engine);
-    bool ended = engine_wait(engine, -1);
-    CHECK(ended);
+    monitor_run(&monitor);
+    monitor_close(&monitor);
     bool ok = engine_result(engine, err);
     /* librdkafka's farewell may wait for a broker that does not answer */
     signals_deadline(signals_count() > 1 ? 2 : 10, ok ? 0 : error_exit_code(err->code));

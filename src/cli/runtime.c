@@ -35,6 +35,7 @@ static void fill_options(struct runtime *runtime);
 static void fill_failure(struct runtime *runtime);
 static void fill_kafka(struct runtime *runtime);
 static bool check_inputs(const struct config *cfg, struct error *err);
+static bool check_admin(struct runtime *runtime, struct error *err);
 static bool load_script(struct runtime *runtime, struct error *err);
 static bool check_letter_route(const struct config *cfg, struct error *err);
 static void list_outputs(struct runtime *runtime);
@@ -58,7 +59,7 @@ static bool writes_local(const struct config *cfg)
 bool runtime_check(struct runtime *runtime, const struct config *cfg, struct error *err)
 {
     *runtime = (struct runtime){.cfg = cfg};
-    if (!config_check_run(cfg, err) || !check_inputs(cfg, err)) {
+    if (!config_check_run(cfg, err) || !check_inputs(cfg, err) || !check_admin(runtime, err)) {
         return false;
     }
     fill_options(runtime);
@@ -98,6 +99,15 @@ static bool check_inputs(const struct config *cfg, struct error *err)
            local_address_check_inputs(cfg->input_topics.items, cfg->input_topics.count, err);
 }
 
+static bool check_admin(struct runtime *runtime, struct error *err)
+{
+    const char *listen = runtime->cfg->admin_listen;
+    if (!admin_address_parse(listen ? listen : "off", &runtime->admin, err)) {
+        return error_prefix(err, "admin.listen");
+    }
+    return true;
+}
+
 static void fill_options(struct runtime *runtime)
 {
     const struct config *cfg = runtime->cfg;
@@ -112,6 +122,7 @@ static void fill_options(struct runtime *runtime)
         .commit_interval_ms = cfg->commit_interval_ms,
         .drain_timeout_ms = cfg->drain_timeout_ms,
         .shutdown_timeout_ms = cfg->shutdown_timeout_ms,
+        .slow_record_warn_ms = cfg->slow_record_warn_ms,
         /* a file that was read to its end does not grow for us */
         .exit_at_end = cfg->exit_at_end || is_local(runtime),
     };

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "admin/admin_address.h"
 #include "base/error.h"
 #include "config/config.h"
 #include "engine/engine.h"
@@ -27,6 +28,7 @@ struct runtime {
     struct script *script;
     struct embedded_cluster *cluster;
     struct local_routes *routes;
+    struct admin_address admin;
     struct kafka_settings kafka;
     struct kafka_setting *settings; /* behind the lists of `kafka` */
     struct engine_options options;

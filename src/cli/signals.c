@@ -12,6 +12,7 @@
 static struct engine *_Atomic signal_engine;
 static atomic_int signal_count;
 static atomic_int signal_exit_code;
+static atomic_bool signal_report;
 
 static void on_signal(int number)
 {
@@ -23,14 +24,24 @@ static void on_signal(int number)
     }
 }
 
-static void set_action(void (*handler)(int))
+static void on_report(int number)
+{
+    (void)number;
+    atomic_store_explicit(&signal_report, true, memory_order_relaxed);
+}
+
+static void set_action(int number, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler};
     sigemptyset(&action.sa_mask);
-    int failed = sigaction(SIGINT, &action, NULL);
+    int failed = sigaction(number, &action, NULL);
     CHECK(failed == 0);
-    failed = sigaction(SIGTERM, &action, NULL);
-    CHECK(failed == 0);
+}
+
+void signals_ignore(void)
+{
+    set_action(SIGPIPE, SIG_IGN);
+    set_action(SIGUSR1, SIG_IGN);
 }
 
 void signals_open(struct engine *engine)
@@ -38,12 +49,16 @@ void signals_open(struct engine *engine)
     CHECK(engine != NULL);
     atomic_store_explicit(&signal_count, 0, memory_order_relaxed);
     atomic_store_explicit(&signal_engine, engine, memory_order_release);
-    set_action(on_signal);
+    set_action(SIGINT, on_signal);
+    set_action(SIGTERM, on_signal);
+    set_action(SIGUSR1, on_report);
 }
 
 void signals_close(void)
 {
-    set_action(SIG_DFL);
+    set_action(SIGINT, SIG_DFL);
+    set_action(SIGTERM, SIG_DFL);
+    set_action(SIGUSR1, SIG_IGN);
     atomic_store_explicit(&signal_engine, NULL, memory_order_release);
 }
 
@@ -57,11 +72,13 @@ void signals_deadline(unsigned seconds, int exit_code)
 {
     CHECK(seconds > 0);
     atomic_store_explicit(&signal_exit_code, exit_code, memory_order_relaxed);
-    struct sigaction action = {.sa_handler = on_alarm};
-    sigemptyset(&action.sa_mask);
-    int failed = sigaction(SIGALRM, &action, NULL);
-    CHECK(failed == 0);
+    set_action(SIGALRM, on_alarm);
     alarm(seconds);
+}
+
+bool signals_take_report(void)
+{
+    return atomic_exchange_explicit(&signal_report, false, memory_order_relaxed);
 }
 
 int signals_count(void)
