@@ -59,11 +59,11 @@ void failure_log_add(struct failure_log *log, const struct failure_event *event,
     uint64_t repeated = known ? like->repeated : 0;
     *like = (struct failure_like){.hash = hash, .told_ms = now_ms};
     const struct record *rec = event->rec;
-    log_warn("record failed", LOG_STR("action", event->action), LOG_STR("kind", event->kind),
-             LOG_STR("topic", rec->topic), LOG_INT("partition", rec->partition),
-             LOG_INT("offset", rec->offset), LOG_INT("attempt", event->attempt + 1),
-             LOG_INT("retry_in_ms", event->retry_in_ms), LOG_INT("like_it_before", repeated),
-             LOG_STR("reason", event->reason));
+    log_warn("record failed", LOG_STR("event", "record_failed"), LOG_STR("action", event->action),
+             LOG_STR("kind", event->kind), LOG_STR("topic", rec->topic),
+             LOG_INT("partition", rec->partition), LOG_INT("offset", rec->offset),
+             LOG_INT("attempt", event->attempt + 1), LOG_INT("retry_in_ms", event->retry_in_ms),
+             LOG_INT("like_it_before", repeated), LOG_STR("reason", event->reason));
 }
 
 void failure_log_flush(struct failure_log *log)
@@ -74,6 +74,7 @@ void failure_log_flush(struct failure_log *log)
         log->likes[i].repeated = 0;
     }
     if (total > 0) {
-        log_warn("more records failed like those told before", LOG_INT("records", total));
+        log_warn("more records failed like those told before", LOG_STR("event", "record_failed"),
+                 LOG_INT("records", total));
     }
 }

@@ -374,7 +374,8 @@ static enum failure_action judge_output(struct partition *part, struct slot *slo
     metric_add(&part->counters->undeliverable, 1);
     enum failure_action action = production_action(part, slot);
     if (action != FAILURE_STOP) {
-        log_warn("output lost", LOG_STR("action", action == FAILURE_SKIP ? "skip" : "dlq"),
+        log_warn("output lost", LOG_STR("event", "output_lost"),
+                 LOG_STR("action", action == FAILURE_SKIP ? "skip" : "dlq"),
                  LOG_STR("topic", part->where.topic), LOG_INT("partition", part->where.partition),
                  LOG_INT("offset", slot->work.rec.offset), LOG_STR("reason", err->text));
         if (slot->work.reason == NULL) {

@@ -545,11 +545,12 @@ static void fail(struct pipeline *pipeline, const struct error *err)
         return;
     }
     if (err->code == E_CLOSED) {
-        log_info("the pipeline ends", LOG_INT("pipeline", pipeline->index),
-                 LOG_STR("reason", err->text));
+        log_info("the pipeline ends", LOG_STR("event", "stop"),
+                 LOG_INT("pipeline", pipeline->index), LOG_STR("reason", err->text));
     } else {
-        log_error("the pipeline stops", LOG_INT("pipeline", pipeline->index),
-                  LOG_STR("code", error_code_name(err->code)), LOG_STR("reason", err->text));
+        log_error("the pipeline stops", LOG_STR("event", "stop"),
+                  LOG_INT("pipeline", pipeline->index), LOG_STR("code", error_code_name(err->code)),
+                  LOG_STR("reason", err->text));
     }
     pipeline->error = *err;
     atomic_store_explicit(&pipeline->failed, true, memory_order_release);
