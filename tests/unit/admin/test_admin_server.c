@@ -76,7 +76,8 @@ static char *ask(const struct admin_server *server, const char *request)
         fd = socket(AF_INET, SOCK_STREAM, 0);
         cr_assert_eq(connect(fd, (struct sockaddr *)&in, sizeof in), 0);
     }
-    cr_assert_eq(write(fd, request, strlen(request)), (ssize_t)strlen(request));
+    /* a server that has had enough may close before it has read all */
+    cr_assert_gt(send(fd, request, strlen(request), MSG_NOSIGNAL), 0);
     struct byte_buffer out = {0};
     char part[4096];
     for (ssize_t got; (got = read(fd, part, sizeof part)) > 0;) {
@@ -135,12 +136,10 @@ Test(admin_server, noise_does_not_end_it)
     char *long_line = memory_alloc(100000);
     memset(long_line, 'x', 99000);
     memcpy(long_line, "GET /", 5);
-    strcpy(long_line + 99000, "\r\n\r\n");
-    struct byte_buffer request = {0};
-    byte_buffer_append_text(&request, long_line);
+    memcpy(long_line + 99000, " HTTP/1.1\r\n\r\n", 14);
+    memory_free(ask(server, long_line));
     memory_free(ask(server, "GET /good HTTP/9.9\r\n\r\n"));
     expect(server, GET("/good"), "200 OK", "good 1\n");
-    byte_buffer_fini(&request);
     memory_free(long_line);
     admin_server_close(server);
 }
