@@ -50,7 +50,7 @@ static const struct command COMMANDS[] = {
      .usage = "[SCRIPT] [-c FILE] [-X KEY=VALUE]...",
      .summary = "print the effective values and where they come from",
      .details = "Takes the options of run. What it prints can be loaded again, but for secrets,\n"
-                "which are shown as ***.\n",
+                "which are shown as ***, and values that a file cannot hold, which are comments.\n",
      .arguments = RUN_ARGUMENTS,
      .operand_max = 1,
      .run = config_dump_command},

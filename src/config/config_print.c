@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "config/expansion.h"
+#include "config/ini_file.h"
 #include "config/option_table.h"
 
 static void print_option(const struct option *option, struct byte_buffer *out);
@@ -14,6 +15,8 @@ static void dump_section(const struct config *cfg, const char *section, struct b
 static void dump_pairs(const struct config_pairs *pairs, const char *section,
                        struct byte_buffer *out);
 static void dump_value(const char *name, const char *value, bool secret, struct byte_buffer *out);
+static void dump_origin(const char *origin, struct byte_buffer *out);
+static void append_line(const char *text, struct byte_buffer *out);
 
 void config_print_options(struct byte_buffer *out)
 {
@@ -86,7 +89,7 @@ static void dump_section(const struct config *cfg, const char *section, struct b
         if (value.size == 0) {
             byte_buffer_printf(out, "# not set: %s\n", options[i].name);
         } else {
-            byte_buffer_printf(out, "# %s\n", cfg->origins[i]);
+            dump_origin(cfg->origins[i], out);
             dump_value(options[i].name, byte_buffer_text(&value), cfg->secrets[i], out);
         }
     }
@@ -102,25 +105,41 @@ static void dump_pairs(const struct config_pairs *pairs, const char *section,
     }
     for (size_t i = 0; i < pairs->count; i++) {
         const struct config_pair *pair = &pairs->items[i];
-        byte_buffer_printf(out, "# %s\n", pair->origin);
+        dump_origin(pair->origin, out);
         dump_value(pair->name, pair->value, pair->secret, out);
     }
 }
 
-/* A value with a line break cannot be written in a file; the break is shown as a blank. */
+/* What a file cannot hold is a comment, so that the rest of the dump can be loaded. */
 static void dump_value(const char *name, const char *value, bool secret, struct byte_buffer *out)
 {
-    byte_buffer_printf(out, "%s = ", name);
-    size_t start = out->size;
+    struct byte_buffer text = {0};
     if (secret) {
-        byte_buffer_append_text(out, "***");
+        byte_buffer_append_text(&text, "***");
     } else {
-        expansion_escape(value, out);
+        expansion_escape(value, &text);
     }
-    for (size_t i = start; i < out->size; i++) {
-        if ((unsigned char)out->data[i] < ' ') {
-            out->data[i] = ' ';
-        }
-    }
+    bool fits = ini_file_can_hold(name, byte_buffer_text(&text));
+    append_line(fits ? "" : "# a file cannot hold this: ", out);
+    append_line(name, out);
+    byte_buffer_append_text(out, " = ");
+    append_line(byte_buffer_text(&text), out);
     byte_buffer_append_char(out, '\n');
+    byte_buffer_fini(&text);
+}
+
+static void dump_origin(const char *origin, struct byte_buffer *out)
+{
+    byte_buffer_append_text(out, "# ");
+    append_line(origin, out);
+    byte_buffer_append_char(out, '\n');
+}
+
+/* Control bytes are shown as blanks: nothing begins a line of its own, or speaks to a terminal. */
+static void append_line(const char *text, struct byte_buffer *out)
+{
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        byte_buffer_append_char(out, byte < ' ' || byte == 0x7f ? ' ' : *text);
+    }
 }

@@ -3,7 +3,7 @@
  *
  * Why: what `moontide config` and `moontide config dump` show comes from the same table that reads
  * the values, so it cannot be out of date. A dump is a file that can be loaded again, but for
- * secrets.
+ * secrets; a value that a file cannot hold (a line break from the command line) is a comment in it.
  *
  * Thread: any.
  */

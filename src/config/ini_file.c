@@ -83,6 +83,21 @@ static size_t line_size(const char *text, const char *end)
     return (size_t)((newline ? newline : end) - text);
 }
 
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+/* Or nothing at all. */
+static bool is_comment(const char *text, size_t size)
+{
+    size_t start = 0;
+    while (start < size && is_blank(text[start])) {
+        start++;
+    }
+    return start == size || text[start] == '#' || text[start] == ';';
+}
+
 static bool check_bytes(const char *text, size_t size, struct error *err)
 {
     if (memchr(text, 0, size)) {
@@ -94,7 +109,7 @@ static bool check_bytes(const char *text, size_t size, struct error *err)
             return error_set(err, E_CONFIG, "holds the control byte 0x%02x", byte);
         }
     }
-    if (size > INI_FILE_LINE_MAX) {
+    if (size > INI_FILE_LINE_MAX && !is_comment(text, size)) {
         return error_set(err, E_CONFIG,
                          "has %zu bytes, more than %d; put the value into a file and write "
                          "${file:PATH}",
@@ -103,21 +118,12 @@ static bool check_bytes(const char *text, size_t size, struct error *err)
     return true;
 }
 
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t';
-}
-
 static bool check_line(const char *text, size_t size, bool *in_section, struct error *err)
 {
-    size_t start = 0;
-    while (start < size && is_blank(text[start])) {
-        start++;
-    }
-    if (start == size || text[start] == '#' || text[start] == ';') {
+    if (is_comment(text, size)) {
         return true;
     }
-    if (start > 0) {
+    if (is_blank(text[0])) {
         return error_set(err, E_CONFIG,
                          "begins with a blank; a value cannot go on over lines, and keys start in "
                          "the first column");
@@ -171,6 +177,31 @@ static bool has_comment_trap(const char *text, size_t size)
     return false;
 }
 
+static bool has_blank_end(const char *text)
+{
+    size_t size = strlen(text);
+    return size > 0 && (is_blank(text[0]) || is_blank(text[size - 1]));
+}
+
+bool ini_file_can_hold(const char *name, const char *value)
+{
+    CHECK(name != NULL);
+    CHECK(value != NULL);
+    if (*name == 0 || strchr("[#;", *name) || strpbrk(name, "=:") || has_blank_end(name) ||
+        has_blank_end(value)) {
+        return false;
+    }
+    struct byte_buffer line = {0};
+    struct error err;
+    bool in_section = true;
+    byte_buffer_printf(&line, "%s = %s", name, value);
+    const char *text = byte_buffer_text(&line);
+    bool good =
+        check_bytes(text, line.size, &err) && check_line(text, line.size, &in_section, &err);
+    byte_buffer_fini(&line);
+    return good;
+}
+
 /* The reader of inih: one whole line a call, so that the state knows its number. */
 static char *read_line(char *line, int capacity, void *stream)
 {
@@ -180,6 +211,7 @@ static char *read_line(char *line, int capacity, void *stream)
     }
     size_t length = line_size(state->at, state->end);
     size_t copied = length > 0 && state->at[length - 1] == '\r' ? length - 1 : length;
+    copied = is_comment(state->at, copied) ? 0 : copied; /* may be of any length */
     CHECK(capacity > INI_FILE_LINE_MAX + 1);
     CHECK(copied <= INI_FILE_LINE_MAX);
     memcpy(line, state->at, copied);

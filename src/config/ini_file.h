@@ -31,7 +31,8 @@ struct ini_visitor {
 };
 
 /* Bytes of a line without its end: with newline and NUL they fill the 200 bytes of inih's buffer,
- * and newer versions of inih drop the line behind one that fills it without a newline. */
+ * and newer versions of inih drop the line behind one that fills it without a newline. Comments,
+ * which inih does not see, may be longer. */
 enum { INI_FILE_LINE_MAX = 198 };
 
 /* Visits all entries in order. `name` is the name of the text in messages. */
@@ -39,5 +40,9 @@ bool ini_file_parse(const char *name, const char *text, size_t size,
                     const struct ini_visitor *visitor, struct error *err);
 /* The same with the bytes of a file. */
 bool ini_file_read(const char *path, const struct ini_visitor *visitor, struct error *err);
+
+/* False when a line "name = value" would be refused, or read as something else: a line break, a
+ * blank at an end, a " ;", a name with "=", too many bytes. The value is text before expansion. */
+bool ini_file_can_hold(const char *name, const char *value);
 
 #endif

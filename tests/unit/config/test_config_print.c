@@ -66,6 +66,41 @@ Test(config_print, a_dump_can_be_loaded_again)
     config_fini(&second_cfg);
 }
 
+/* A leading semicolon is a value when it stands at the equals sign, and a comment behind a blank;
+ * the command line can say what no line of a file can. */
+Test(config_print, what_a_file_cannot_hold_is_a_comment_and_the_rest_loads)
+{
+    static const struct config_setting SETTINGS[] = {
+        {"--set", "params", "broken", "a\nb"},    {"--set", "params", "blank", " a"},
+        {"--set", "params", "cut", "a ;b"},       {"--set", "params", "a:b", "c"},
+        {"--set", "params", "[moontide]", "c"},   {"--set", "params", "#", "c"},
+        {"-X", "params", "x=", "\033[2J"},        {"--set", "params", "good", "a;b = c"},
+        {"--set", "params", "dollar", "${NOPE}"},
+    };
+    char path[64];
+    struct config cfg;
+    struct byte_buffer first = {0};
+    struct byte_buffer second = {0};
+    load_text(&cfg, "[params]\nsemicolon =;x\n", SETTINGS, sizeof SETTINGS / sizeof *SETTINGS,
+              path);
+    config_print_dump(&cfg, &first);
+    config_fini(&cfg);
+    cr_expect(strstr(first.data, "# a file cannot hold this: broken = a b\n"), "%s", first.data);
+    cr_expect(strstr(first.data, "# a file cannot hold this: semicolon = ;x\n"));
+    cr_expect(strstr(first.data, "# a file cannot hold this: x= =  [2J\n"));
+    cr_expect(strstr(first.data, "\ngood = a;b = c\n"));
+    cr_expect(strstr(first.data, "\ndollar = $${NOPE}\n"));
+    load_text(&cfg, first.data, NULL, 0, path);
+    cr_assert_eq(cfg.params.count, 2);
+    config_print_dump(&cfg, &second);
+    strip_comments(first.data);
+    strip_comments(second.data);
+    cr_assert_str_eq(first.data, second.data);
+    byte_buffer_fini(&first);
+    byte_buffer_fini(&second);
+    config_fini(&cfg);
+}
+
 Test(config_print, values_come_with_their_origin)
 {
     static const struct config_setting SETTING = {"-X", "moontide", "num.threads.per.task", "2"};

@@ -91,6 +91,20 @@ Test(ini_file, traps_are_refused_with_file_and_line)
     }
 }
 
+Test(ini_file, a_comment_may_be_of_any_length)
+{
+    char text[2000];
+    memset(text, 'v', sizeof text);
+    memcpy(text, "[a]\n# ", 6);
+    memcpy(text + 700, "\n  ; ", 5);
+    memcpy(text + 1400, "\nx = 1\n#", 8);
+    struct byte_buffer seen = {0};
+    struct error err = {0};
+    cr_assert(parse(text, sizeof text, &seen, &err), "%s", err.text);
+    cr_assert_str_eq(seen.data, "a|x|1|4;");
+    byte_buffer_fini(&seen);
+}
+
 Test(ini_file, the_longest_line_is_whole_and_one_more_byte_is_refused)
 {
     char text[256] = "[a]\nx = ";
