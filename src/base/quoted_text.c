@@ -35,6 +35,9 @@ void quoted_text_append_bare(struct byte_buffer *out, const char *text, size_t s
     for (size_t at = 0; at < size;) {
         unsigned char byte = bytes[at];
         size_t length = byte < 0x80 ? 1 : utf8_size(bytes + at, size - at);
+        if (length == 2 && byte == 0xc2 && bytes[at + 1] < 0xa0 && !json) {
+            length = 0; /* a control character, by which some terminals are told what to do */
+        }
         if (short_escape(byte)) {
             byte_buffer_printf(out, "\\%c", short_escape(byte));
         } else if (byte < ' ' || byte == 0x7f) {

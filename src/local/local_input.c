@@ -89,6 +89,10 @@ static bool open_descriptor(struct local_input *input, const char *path, struct 
     if (fd < 0 || fstat(fd, &status) != 0) {
         return error_set(err, E_IO, "reading %s: %s", input->name, strerrordesc_np(errno));
     }
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY) {
+        return error_set(err, E_IO, "reading %s: standard input is closed, or open to write only",
+                         input->name);
+    }
     if (S_ISDIR(status.st_mode)) {
         if (path) {
             close(fd);

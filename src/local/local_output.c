@@ -73,6 +73,10 @@ static bool open_descriptor(struct local_output *output, const char *path, struc
     if (fd < 0 || fstat(fd, &status) != 0) {
         return error_set(err, E_IO, "writing %s: %s", output->name, strerrordesc_np(errno));
     }
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        return error_set(err, E_IO, "writing %s: standard output is closed, or open to read only",
+                         output->name);
+    }
     output->fd = fd;
     output->is_file = S_ISREG(status.st_mode);
     return true;

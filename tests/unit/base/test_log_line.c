@@ -61,6 +61,7 @@ static const struct escape_row ESCAPES[] = {
     {"a\"b\\c", 5, "\"a\\\"b\\\\c\"", "\"a\\\"b\\\\c\""},
     {"l1\nl2\r\t", 7, "\"l1\\nl2\\r\\t\"", "\"l1\\nl2\\r\\t\""},
     {"\0\x01\x1b\x7f", 4, "\"\\u0000\\u0001\\u001b\\u007f\"", "\"\\x00\\x01\\x1b\\x7f\""},
+    {"\xc2\x9b\xc2\xa0", 4, "\"\xc2\x9b\xc2\xa0\"", "\"\\xc2\\x9b\xc2\xa0\""},
     {"caf\xc3\xa9", 5, "\"caf\xc3\xa9\"", "\"caf\xc3\xa9\""},
     {"\xf0\x9f\x8c\x99", 4, "\"\xf0\x9f\x8c\x99\"", "\"\xf0\x9f\x8c\x99\""},
     {"x\xff\xc3", 3, "\"x\\ufffd\\ufffd\"", "\"x\\xff\\xc3\""},              /* cut sequence */
