@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/memory.h"
@@ -89,13 +90,23 @@ static bool add_route(struct local_routes *routes, const char *text, struct erro
     return true;
 }
 
-static bool is_same_file(const char *a, const char *b)
+static bool look_at(const char *path, int stream, struct stat *status)
 {
-    struct stat one, two;
-    if (a == NULL || b == NULL || stat(a, &one) != 0 || stat(b, &two) != 0) {
-        return false;
-    }
-    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    return (path ? stat(path, status) : fstat(stream, status)) == 0;
+}
+
+static bool is_same(const struct stat *one, const struct stat *two)
+{
+    return one->st_dev == two->st_dev && one->st_ino == two->st_ino;
+}
+
+/* Both are one regular file, by whatever names, or by a standard stream (NULL). */
+static bool is_same_file(const char *output_path, const char *input_path)
+{
+    struct stat output, input;
+    return look_at(output_path, STDOUT_FILENO, &output) &&
+           look_at(input_path, STDIN_FILENO, &input) && S_ISREG(output.st_mode) &&
+           is_same(&output, &input);
 }
 
 static bool spares_inputs(const struct local_routes_options *options, const char *target,
@@ -111,19 +122,33 @@ static bool spares_inputs(const struct local_routes_options *options, const char
             return error_prefix(err, "input");
         }
         if (is_same_file(output_path, input_path)) {
-            return error_set(err, E_USAGE, "output %s would empty input %s: they are the same file",
-                             target, options->inputs[i]);
+            return error_set(err, E_USAGE, "output %s would %s input %s: they are the same file",
+                             target, output_path ? "empty" : "write into", options->inputs[i]);
         }
     }
     return true;
 }
 
-/* An output that is open already under the same target is shared. */
+/* The target is the file, pipe or device of this output, perhaps by another name. */
+static bool is_open_as(const struct local_output *output, const char *target)
+{
+    struct error err;
+    const char *path;
+    const char *other_path;
+    bool parsed = local_address_parse(local_output_name(output), &path, &err) &&
+                  local_address_parse(target, &other_path, &err);
+    CHECK(parsed);
+    struct stat status, other;
+    return look_at(path, STDOUT_FILENO, &status) && look_at(other_path, STDOUT_FILENO, &other) &&
+           is_same(&status, &other);
+}
+
+/* An output that is open already is shared: two writers of one file would overwrite each other. */
 static bool open_route(struct local_routes *routes, struct route *route, enum local_framing framing,
                        struct error *err)
 {
     for (size_t i = 0; i < routes->output_count; i++) {
-        if (strcmp(local_output_name(routes->outputs[i]), route->target) == 0) {
+        if (is_open_as(routes->outputs[i], route->target)) {
             route->output = i;
             return true;
         }

@@ -125,6 +125,49 @@ Test(local_routes, an_output_never_empties_an_input)
     cr_assert_eq(size_of("data"), 9);
 }
 
+/* Two writers with a place of their own in one file would overwrite each other. */
+Test(local_routes, one_file_by_two_names_has_one_writer)
+{
+    const char *const outputs[] = {"file:out", "a=file:./out", "b=file:other", "c=file:/dev/null",
+                                   "d=file:/dev/./null"};
+    struct local_routes *routes = open_routes(outputs, 5);
+    cr_assert_not_null(routes, "%s", err.text);
+    cr_assert_eq(local_routes_output_count(routes), 3);
+    static const char *const TOPICS[] = {NULL, "a", "b", "c", "d"};
+    static const size_t WANTED[] = {0, 0, 1, 2, 2};
+    for (size_t i = 0; i < 5; i++) {
+        size_t index;
+        cr_assert(local_routes_find(routes, TOPICS[i], &index, &err));
+        cr_expect_eq(index, WANTED[i], "output %zu", i);
+    }
+    local_routes_close(routes);
+}
+
+Test(local_routes, standard_streams_are_known_by_their_files)
+{
+    make_file("data", "something");
+    int file = open("data", O_RDWR | O_APPEND);
+    cr_assert(file > 2);
+    cr_assert_eq(dup2(file, STDIN_FILENO), STDIN_FILENO);
+    const char *const outputs[] = {"file:data"};
+    const char *const inputs[] = {"-"};
+    struct local_routes_options options = {
+        .outputs = outputs, .output_count = 1, .inputs = inputs, .input_count = 1};
+    cr_assert_null(local_routes_open(&options, &err));
+    cr_assert_str_eq(err.text, "output file:data would empty input -: they are the same file");
+    int old = dup(STDOUT_FILENO);
+    cr_assert_eq(dup2(file, STDOUT_FILENO), STDOUT_FILENO);
+    const char *const to_stdout[] = {"-"};
+    const char *const from_file[] = {"file:data"};
+    options.outputs = to_stdout;
+    options.inputs = from_file;
+    struct local_routes *routes = local_routes_open(&options, &err);
+    cr_assert_eq(dup2(old, STDOUT_FILENO), STDOUT_FILENO);
+    cr_assert_null(routes);
+    cr_assert_str_eq(err.text, "output - would write into input file:data: they are the same file");
+    cr_assert_eq(size_of("data"), 9);
+}
+
 Test(local_routes, an_output_that_cannot_be_written_is_an_error_at_open)
 {
     const char *const outputs[] = {"file:no/such/folder"};
