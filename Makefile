@@ -25,6 +25,8 @@ EXTRA_test = -DTIDE_DEBUG
 EXTRA_asan = -O1 -DTIDE_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all \
              -fno-omit-frame-pointer
 EXTRA_tsan = -O1 -DTIDE_DEBUG -fsanitize=thread
+EXTRA_fuzz = -O1 -DTIDE_DEBUG -fsanitize=fuzzer-no-link,address,undefined \
+             -fno-sanitize-recover=all -fno-omit-frame-pointer
 EXTRA_cover = -O0 -DTIDE_DEBUG --coverage
 EXTRA_gcc = -Werror -DTIDE_DEBUG
 EXTRA_clang = -Werror -DTIDE_DEBUG -Wthread-safety
@@ -46,6 +48,7 @@ LIBRARY = $(filter-out $(B)/src/main.o,$(OBJECTS)) $(patsubst %.c,$(B)/%.o,$(cal
 UNIT = $(patsubst %.c,$(B)/%.o,$(call find_c,tests/unit,test_*.c))
 SIM = $(patsubst %.c,$(B)/%.o,$(call find_c,tests/sim,*.c))
 PROPERTY = $(patsubst %.c,$(B)/%,$(call find_c,tests/property,*.c))
+FUZZ = $(patsubst %.c,$(B)/%,$(call find_c,tests/fuzz,fuzz_*.c))
 BENCH = $(patsubst %.c,$(B)/%,$(call find_c,tests/bench,bench_*.c))
 GENERATED = $(B)/gen/script/lua_abi_text.h
 
@@ -89,8 +92,12 @@ $(PROPERTY) $(BENCH): %: %.o $(LIBRARY) $(LIST)
 	$(Q)$(LINK) $(filter %.o,$^) -o $@ $(LIBS)
 
 .PHONY: all FORCE debug bootstrap demo programs test unit property lua-test integration sim chaos soak mutants asan \
-    tsan cover bench check werror check-headers layers tidy luacheck clang-tidy cppcheck lint format install \
+    tsan fuzz cover bench check werror check-headers layers tidy luacheck clang-tidy cppcheck lint format install \
     uninstall clean help
+
+# libFuzzer brings a main of its own; elsewhere ours replays files
+$(FUZZ): %: %.o $(if $(filter fuzz,$(VARIANT)),,$(B)/tests/fuzz/replay.o) $(LIBRARY) $(LIST)
+	$(Q)$(LINK) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer) $(filter %.o,$^) -o $@ $(LIBS)
 
 debug: ## build build/debug/moontide, without optimisation, with all checks
 	$(Q)$(MAKE) VARIANT=debug build/debug/moontide
@@ -104,13 +111,13 @@ demo: ## install, build, and count words on an embedded Kafka (the main job)
 	$(Q)build/moontide demo
 
 # The programs of all suites for one variant; the suites are run by scripts/dev/run-tests.
-programs: $(B)/moontide $(B)/tests/unit/all $(PROPERTY) $(if $(SIM),$(B)/tests/sim/sim)
+programs: $(B)/moontide $(B)/tests/unit/all $(PROPERTY) $(FUZZ) $(if $(SIM),$(B)/tests/sim/sim)
 
 test: ## install, build, and run all tests but the long ones
 	$(Q)scripts/dev/bootstrap all
 	$(Q)$(MAKE) all
 	$(Q)$(MAKE) VARIANT=test programs
-	$(Q)scripts/dev/run-tests test unit property sim lua integration
+	$(Q)scripts/dev/run-tests test unit property sim lua fuzz integration
 
 unit property lua-test integration: all ## run one suite
 	$(Q)$(MAKE) VARIANT=test programs
@@ -133,7 +140,12 @@ mutants: ## take out lines of safety one by one: the simulator has to notice eac
 
 asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
 	$(Q)$(MAKE) VARIANT=$@ programs
-	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua,property sim)
+	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua fuzz,property sim)
+
+fuzz: ## look for inputs that break a parser, SECONDS=n for each target
+	$(Q)scripts/dev/fuzz check
+	$(Q)$(MAKE) VARIANT=fuzz CC=clang $(FUZZ:build/$(VARIANT)/%=build/fuzz/%)
+	$(Q)scripts/dev/fuzz run $(if $(filter file,$(origin SECONDS)),60,$(SECONDS)) $(TARGETS)
 
 cover: ## lines that the suites reach, by file
 	$(Q)$(MAKE) VARIANT=cover programs
@@ -184,4 +196,4 @@ clean: ## remove what was built, but not what was fetched
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{printf "  %-34s %s\n", $$1, $$2}'
 
--include $(OBJECTS:.o=.d) $(LIBRARY:.o=.d) $(UNIT:.o=.d) $(SIM:.o=.d) $(PROPERTY:=.d) $(BENCH:=.d)
+-include $(OBJECTS:.o=.d) $(LIBRARY:.o=.d) $(UNIT:.o=.d) $(SIM:.o=.d) $(PROPERTY:=.d) $(BENCH:=.d) $(FUZZ:=.d)
