@@ -43,7 +43,8 @@ find_c = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
 SOURCES := $(call find_c,src,*.c)
 HEADERS := $(call find_c,src tests/support,*.h)
 LUA := $(call find_c,lua/moontide,*.lua)
-OBJECTS = $(SOURCES:%.c=$(B)/%.o) $(LUA:%.lua=$(B)/%.lua.o)
+OBJECTS = $(SOURCES:%.c=$(B)/%.o) $(LUA:%.lua=$(B)/%.lua.o) \
+          $(if $(filter tsan,$(VARIANT)),$(B)/tests/sanitizer/c11_threads.o)
 LIBRARY = $(filter-out $(B)/src/main.o,$(OBJECTS)) $(patsubst %.c,$(B)/%.o,$(call find_c,tests/support,*.c))
 UNIT = $(patsubst %.c,$(B)/%.o,$(call find_c,tests/unit,test_*.c))
 SIM = $(patsubst %.c,$(B)/%.o,$(call find_c,tests/sim,*.c))
@@ -140,7 +141,7 @@ mutants: ## take out lines of safety one by one: the simulator has to notice eac
 
 asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
 	$(Q)$(MAKE) VARIANT=$@ programs
-	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua fuzz,property sim)
+	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua fuzz integration,property sim integration)
 
 fuzz: ## look for inputs that break a parser, SECONDS=n for each target
 	$(Q)scripts/dev/fuzz check

@@ -54,9 +54,17 @@ identity() { echo 'return function(rec) return rec end' >identity.lua; }
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
+# Times are those of a plain build; under a sanitizer SLOWER is by how much they may be longer.
+
+# took_less BEGIN_MS MILLISECONDS: since then.
+took_less() {
+    local took=$(($(now_ms) - $1))
+    [ $took -lt $(($2 * ${SLOWER:-1})) ] || fail "after $took ms"
+}
+
 # within MILLISECONDS COMMAND...: repeats the command until it succeeds.
 within() {
-    local until=$(($(now_ms) + $1))
+    local until=$(($(now_ms) + $1 * ${SLOWER:-1}))
     shift
     until "$@"; do
         [ "$(now_ms)" -lt "$until" ] || fail "never came true: $*"
