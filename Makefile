@@ -175,7 +175,7 @@ tidy: $(B)/moontide ## style that no compiler sees
 luacheck: ## Lua sources
 	$(Q)luacheck -q $(wildcard lua scripts tests/lua tests/bench tests/chaos)
 clang-tidy: $(GENERATED) ## bugs that clang sees
-	$(Q)printf "%s\n" $(SOURCES) | xargs -P 2 -n 6 sh -c 'clang-tidy --quiet "$$@" -- $(BASE) -DTIDE_DEBUG $(PKG_CFLAGS) 2>/dev/null' sh
+	$(Q)scripts/dev/tidy-c $(BASE) -DTIDE_DEBUG $(PKG_CFLAGS) -- $(SOURCES)
 cppcheck: $(GENERATED) ## bugs that cppcheck sees
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability --inline-suppr \
 	    --suppressions-list=.cppcheck -Isrc -I$(B)/gen -j2 src
