@@ -40,6 +40,7 @@ struct partition {
     struct hold_log hold_log;
     uint32_t id;
     bool at_end;
+    bool given_up;
     uint32_t stash_first; /* records fetched and not admitted: stash[first .. first + count) */
     uint32_t stash_count;
     struct record stash[PARTITION_FETCH_MAX];
@@ -52,6 +53,8 @@ static_assert((int)CAUSE_TIMEOUT == (int)FAILURE_TIMEOUT, "one number");
 static_assert((int)CAUSE_COUNT == (int)FAILURE_KIND_COUNT, "one number");
 static_assert(16 + EPOCH_BITS + SEQUENCE_BITS == 64, "a tag is one word");
 
+static enum failure_action production_action(const struct partition *part,
+                                             const struct slot *slot);
 static uint16_t route(const struct partition *part, const struct record *rec);
 static size_t admit_stash(struct partition *part, struct slot **slots, bool *regressed)
     ON_THREAD(poll_thread);
@@ -155,6 +158,11 @@ static void release_stash(struct partition *part)
         part->source->ops->release(part->source, &part->stash[part->stash_first + i]);
     }
     part->stash_count = 0;
+}
+
+void partition_give_up(struct partition *part)
+{
+    part->given_up = true;
 }
 
 void partition_set_at_end(struct partition *part)
@@ -340,10 +348,33 @@ uint32_t partition_tag_id(uint64_t tag)
     return (uint32_t)(tag >> (EPOCH_BITS + SEQUENCE_BITS));
 }
 
+/* Before the first of several emissions: they leave all or none, as far as it can be known. Where
+ * the policy is to go on without one, each is judged when its turn comes. */
+static enum sink_result check_effects(struct partition *part, const struct slot *slot,
+                                      struct error *err)
+{
+    const struct emission *emission = slot->work.effects.first;
+    if (emission == NULL || emission->next == NULL || slot->unsent != emission ||
+        production_action(part, slot) == FAILURE_SKIP) {
+        return SINK_TAKEN;
+    }
+    for (; emission; emission = emission->next) {
+        enum sink_result result = part->sink->ops->check(part->sink, emission, err);
+        if (result != SINK_TAKEN) {
+            return result;
+        }
+    }
+    return SINK_TAKEN;
+}
+
 static enum sink_result send_effects(struct partition *part, struct slot *slot, struct error *err)
     ON_THREAD(poll_thread)
 {
     uint64_t tag = make_tag(part, slot);
+    enum sink_result checked = check_effects(part, slot, err);
+    if (checked != SINK_TAKEN) {
+        return checked;
+    }
     while (slot->unsent) {
         enum sink_result result = part->sink->ops->send(part->sink, slot->unsent, tag, err);
         if (result != SINK_TAKEN) {
@@ -640,6 +671,11 @@ bool partition_is_quiet(const struct partition *part)
 int64_t partition_retry_due_ms(const struct partition *part)
 {
     return retry_queue_due_ms(&part->retries);
+}
+
+bool partition_is_dirty(const struct partition *part)
+{
+    return !part->given_up && commit_window_is_dirty(part->window);
 }
 
 bool partition_is_gone(const struct partition *part)

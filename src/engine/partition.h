@@ -95,6 +95,8 @@ void partition_hide(struct partition *part) ON_THREAD(poll_thread);
 /* Moves the records that were fetched and not admitted to `heir`, the same partition in a new
  * epoch. */
 void partition_give_stash(struct partition *part, struct partition *heir) ON_THREAD(poll_thread);
+/* Its offsets can never be committed: nobody waits for that any more. */
+void partition_give_up(struct partition *part) ON_THREAD(poll_thread);
 /* SOURCE_END came; void after the next record. */
 void partition_set_at_end(struct partition *part) ON_THREAD(poll_thread);
 
@@ -107,6 +109,8 @@ uint32_t partition_id(const struct partition *part);
 bool partition_is_quiet(const struct partition *part) ON_THREAD(poll_thread);
 /* When the next retry is due, on the engine's clock; INT64_MAX: none waits. */
 int64_t partition_retry_due_ms(const struct partition *part) ON_THREAD(poll_thread);
+/* Its position is worth a commit, and can have one. */
+bool partition_is_dirty(const struct partition *part);
 /* Dead, and nothing of it is with a worker or the sink, or waits. */
 bool partition_is_gone(const struct partition *part);
 /* Read to its end and all of it retired and acked. */

@@ -6,11 +6,15 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/thread_role.h"
+#include "kafka/kafka_directory.h"
 #include "kafka/kafka_topics.h"
 
 enum {
-    BORROW_MIN = 1024 /* bytes of a value from which on it is not copied */
+    BORROW_MIN = 1024,     /* bytes of a value from which on it is not copied */
+    MESSAGE_OVERHEAD = 36, /* the most that librdkafka counts for a record, and for a header */
+    HEADER_OVERHEAD = 10
 };
 
 static const uint64_t WAKE = 1; /* what an eventfd takes */
@@ -20,6 +24,7 @@ static_assert(sizeof(void *) == sizeof(uint64_t), "a tag travels as an opaque po
 struct sink_topic {
     struct sink_topic *next;
     rd_kafka_topic_t *handle;
+    int32_t partitions_seen; /* all below it are there */
     char name[];
 };
 
@@ -30,12 +35,21 @@ struct kafka_sink {
     struct sink_topic *topics;
     struct sink_topic *last; /* of the last emission: most go to one topic */
     char *default_topic;
+    char *brokers;
+    struct kafka_directory *directory;
+    size_t bytes_max;          /* message.max.bytes */
     rd_kafka_event_t *reports; /* a batch that is not yet given out as a whole */
     bool broken;
     struct error error;
 };
 
-static struct sink_topic *find_topic(struct kafka_sink *s, const char *name, struct error *err);
+static enum sink_result check(struct kafka_sink *s, const struct emission *emission,
+                              struct sink_topic **topic, struct error *err);
+static enum sink_result find_topic(struct kafka_sink *s, const char *name, int32_t partition,
+                                   struct sink_topic **found, struct error *err);
+static struct sink_topic *add_topic(struct kafka_sink *s, const char *name);
+static bool check_content(const struct kafka_sink *s, const struct emission *emission,
+                          const char *topic, struct error *err);
 static rd_kafka_resp_err_t produce(struct kafka_sink *s, rd_kafka_topic_t *topic,
                                    const struct emission *emission, uint64_t tag);
 static size_t give_reports(struct kafka_sink *s, struct delivery *reports, size_t max);
@@ -44,6 +58,7 @@ static void note_error(struct kafka_sink *s, rd_kafka_event_t *event);
 static void sink_attach(struct sink *sink, struct wakeup *wakeup)
 {
     struct kafka_sink *s = (struct kafka_sink *)sink;
+    kafka_directory_attach(s->directory, wakeup);
     rd_kafka_queue_io_event_enable(s->queue, wakeup->fd, &WAKE, sizeof WAKE);
 }
 
@@ -54,17 +69,11 @@ static enum sink_result sink_send(struct sink *sink, const struct emission *emis
 {
     thread_assert_poll();
     struct kafka_sink *s = (struct kafka_sink *)sink;
-    const char *name = emission->topic ? emission->topic : s->default_topic;
-    if (name == NULL) {
-        error_set(err, E_CONFIG, "no default output: give --out TOPIC, or emit to a topic by name");
-        return SINK_REFUSED;
+    struct sink_topic *topic = NULL;
+    enum sink_result checked = check(s, emission, &topic, err);
+    if (checked != SINK_TAKEN) {
+        return checked;
     }
-    bool same = s->last && strcmp(s->last->name, name) == 0;
-    struct sink_topic *topic = same ? s->last : find_topic(s, name, err);
-    if (topic == NULL) {
-        return SINK_REFUSED;
-    }
-    s->last = topic;
     rd_kafka_resp_err_t code = produce(s, topic->handle, emission, tag);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
         return SINK_TAKEN;
@@ -72,7 +81,7 @@ static enum sink_result sink_send(struct sink *sink, const struct emission *emis
     if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         return SINK_FULL;
     }
-    error_set(err, E_BROKER, "topic \"%s\": %s", name, rd_kafka_err2str(code));
+    error_set(err, E_BROKER, "topic \"%s\": %s", topic->name, rd_kafka_err2str(code));
     return SINK_REFUSED;
 }
 
@@ -91,7 +100,11 @@ static rd_kafka_resp_err_t produce(struct kafka_sink *s, rd_kafka_topic_t *topic
                                    const struct emission *emission, uint64_t tag)
 {
     int flags = emission->value_size < BORROW_MIN ? RD_KAFKA_MSG_F_COPY : 0;
-    int64_t timestamp = emission->timestamp_ms < 0 ? 0 : emission->timestamp_ms; /* 0: now */
+    /* to librdkafka 0 means the time of sending; a record of the first millisecond is sent with the
+     * next one */
+    int64_t timestamp = emission->timestamp_ms < 0    ? 0
+                        : emission->timestamp_ms == 0 ? 1
+                                                      : emission->timestamp_ms;
     rd_kafka_headers_t *headers = emission->header_count ? make_headers(emission) : NULL;
     /* the tags without librdkafka's macros, whose type checks are no ISO C */
     rd_kafka_resp_err_t code = rd_kafka_producev(
@@ -106,27 +119,103 @@ static rd_kafka_resp_err_t produce(struct kafka_sink *s, rd_kafka_topic_t *topic
     return code;
 }
 
-static struct sink_topic *find_topic(struct kafka_sink *s, const char *name, struct error *err)
+/* --- what is refused ----------------------------------------------------------------------- */
+
+static enum sink_result sink_check(struct sink *sink, const struct emission *emission,
+                                   struct error *err)
+{
+    thread_assert_poll();
+    struct sink_topic *topic = NULL;
+    return check((struct kafka_sink *)sink, emission, &topic, err);
+}
+
+static enum sink_result check(struct kafka_sink *s, const struct emission *emission,
+                              struct sink_topic **topic, struct error *err)
+{
+    const char *name = emission->topic ? emission->topic : s->default_topic;
+    if (name == NULL) {
+        error_set(err, E_CONFIG, "no default output: give --out TOPIC, or emit to a topic by name");
+        return SINK_REFUSED;
+    }
+    bool same = s->last && strcmp(s->last->name, name) == 0;
+    if (same && emission->partition < s->last->partitions_seen) {
+        *topic = s->last;
+    } else {
+        enum sink_result result = find_topic(s, name, emission->partition, topic, err);
+        if (result != SINK_TAKEN) {
+            return result;
+        }
+        s->last = *topic;
+    }
+    return check_content(s, emission, name, err) ? SINK_TAKEN : SINK_REFUSED;
+}
+
+static enum sink_result find_topic(struct kafka_sink *s, const char *name, int32_t partition,
+                                   struct sink_topic **found, struct error *err)
 {
     struct sink_topic *topic = s->topics;
     while (topic && strcmp(topic->name, name) != 0) {
         topic = topic->next;
     }
-    if (topic) {
-        return topic;
+    if (topic == NULL || partition >= topic->partitions_seen) {
+        rd_kafka_resp_err_t answer = kafka_directory_find(s->directory, name, partition);
+        if (answer == RD_KAFKA_RESP_ERR__IN_PROGRESS) {
+            return SINK_FULL;
+        }
+        if (answer != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            kafka_topics_explain(answer, name, partition, s->brokers, err);
+            return SINK_REFUSED;
+        }
+        topic = topic ? topic : add_topic(s, name);
+        if (topic == NULL) {
+            kafka_topics_explain(rd_kafka_last_error(), name, partition, s->brokers, err);
+            return SINK_REFUSED;
+        }
     }
+    if (partition >= topic->partitions_seen) {
+        topic->partitions_seen = partition + 1;
+    }
+    *found = topic;
+    return SINK_TAKEN;
+}
+
+static struct sink_topic *add_topic(struct kafka_sink *s, const char *name)
+{
     rd_kafka_topic_t *handle = rd_kafka_topic_new(s->rk, name, NULL);
     if (handle == NULL) {
-        error_set(err, E_BROKER, "topic \"%s\": %s", name, rd_kafka_err2str(rd_kafka_last_error()));
         return NULL;
     }
     size_t size = strlen(name) + 1;
-    topic = memory_alloc(sizeof *topic + size);
+    struct sink_topic *topic = memory_alloc(sizeof *topic + size);
     memcpy(topic->name, name, size);
     topic->handle = handle;
     topic->next = s->topics;
     s->topics = topic;
     return topic;
+}
+
+/* What librdkafka refuses in produce, and what it would change without a word. */
+static bool check_content(const struct kafka_sink *s, const struct emission *emission,
+                          const char *topic, struct error *err)
+{
+    size_t bytes = (size_t)emission->key_size + emission->value_size + MESSAGE_OVERHEAD;
+    for (uint32_t i = 0; i < emission->header_count; i++) {
+        const struct header *one = &emission->headers[i];
+        if (memchr(one->name, 0, one->name_size)) {
+            return error_set(err, E_BROKER,
+                             "topic \"%s\": the name of header %u has a NUL byte, at which most "
+                             "readers would end it",
+                             topic, i + 1);
+        }
+        bytes += (size_t)one->name_size + one->value_size + HEADER_OVERHEAD;
+    }
+    if (bytes > s->bytes_max) {
+        return error_set(err, E_BROKER,
+                         "topic \"%s\": a record of %zu bytes is above message.max.bytes = %zu of "
+                         "[kafka]",
+                         topic, bytes, s->bytes_max);
+    }
+    return true;
 }
 
 static void sink_push(struct sink *sink)
@@ -223,6 +312,7 @@ static void sink_destroy(struct sink *sink)
         rd_kafka_purge(s->rk, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
         rd_kafka_flush(s->rk, 0);
     }
+    kafka_directory_destroy(s->directory);
     while (s->topics) {
         struct sink_topic *topic = s->topics;
         s->topics = topic->next;
@@ -236,11 +326,13 @@ static void sink_destroy(struct sink *sink)
         rd_kafka_destroy(s->rk);
     }
     memory_free(s->default_topic);
+    memory_free(s->brokers);
     memory_free(s);
 }
 
 static const struct sink_ops OPS = {
     .attach = sink_attach,
+    .check = sink_check,
     .send = sink_send,
     .push = sink_push,
     .poll = sink_poll,
@@ -248,6 +340,33 @@ static const struct sink_ops OPS = {
     .hurry = sink_hurry,
     .destroy = sink_destroy,
 };
+
+static size_t get_bytes_max(rd_kafka_t *rk)
+{
+    char text[32];
+    size_t size = sizeof text;
+    int64_t bytes = 0;
+    rd_kafka_conf_res_t result =
+        rd_kafka_conf_get(rd_kafka_conf(rk), "message.max.bytes", text, &size);
+    CHECK(result == RD_KAFKA_CONF_OK);
+    struct error err;
+    bool good = text_parse_int(text, 1, INT32_MAX, &bytes, &err);
+    CHECK(good);
+    return (size_t)bytes;
+}
+
+/* False and err when a topic that every run needs is not there. */
+static bool check_topic(struct kafka_sink *s, const char *name, struct error *err)
+{
+    int32_t partitions = kafka_topics_check(s->rk, name, s->brokers, err);
+    if (partitions == 0) {
+        return false;
+    }
+    struct sink_topic *topic = add_topic(s, name);
+    CHECK(topic != NULL);
+    topic->partitions_seen = partitions;
+    return true;
+}
 
 struct sink *kafka_sink_open(const struct kafka_sink_options *options, struct error *err)
 {
@@ -268,12 +387,13 @@ struct sink *kafka_sink_open(const struct kafka_sink_options *options, struct er
     }
     s->queue = rd_kafka_queue_get_main(s->rk);
     CHECK(s->queue != NULL);
-    if (options->topic) {
-        s->default_topic = memory_copy_text(options->topic);
-    }
+    s->brokers = memory_copy_text(options->settings.brokers);
+    s->bytes_max = get_bytes_max(s->rk);
+    s->directory = kafka_directory_create(s->rk);
+    s->default_topic = options->topic ? memory_copy_text(options->topic) : NULL;
     const char *topics[] = {options->topic, options->dead_letter_topic};
     for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
-        if (topics[i] && !kafka_topics_check(s->rk, topics[i], options->settings.brokers, err)) {
+        if (topics[i] && !check_topic(s, topics[i], err)) {
             sink_destroy(&s->base);
             return NULL;
         }

@@ -1,14 +1,14 @@
 #include "kafka/kafka_topics.h"
 
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "base/check.h"
 
 enum { ANSWER_MS = 8000, TRIES = 20, PAUSE_US = 100000 };
 
-static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle, int32_t *partitions);
-static void explain(rd_kafka_resp_err_t result, const char *topic, const char *brokers,
-                    struct error *err);
+static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle, int timeout_ms,
+                                int32_t *partitions);
 
 int32_t kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *brokers,
                            struct error *err)
@@ -23,7 +23,7 @@ int32_t kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *broker
     int32_t partitions = 0;
     rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR_NO_ERROR;
     for (int i = 0; i < TRIES; i++) {
-        result = look(rk, handle, &partitions);
+        result = look(rk, handle, ANSWER_MS, &partitions);
         bool may_come = result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
                         result == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
         if (!may_come) {
@@ -33,19 +33,21 @@ int32_t kafka_topics_check(rd_kafka_t *rk, const char *topic, const char *broker
     }
     rd_kafka_topic_destroy(handle);
     if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        explain(result, topic, brokers, err);
+        kafka_topics_explain(result, topic, -1, brokers, err);
         return 0;
     }
     CHECK(partitions > 0);
     return partitions;
 }
 
-static void explain(rd_kafka_resp_err_t result, const char *topic, const char *brokers,
-                    struct error *err)
+void kafka_topics_explain(rd_kafka_resp_err_t result, const char *topic, int32_t partition,
+                          const char *brokers, struct error *err)
 {
     if (result == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
         error_set(err, E_BROKER, "topic \"%s\" does not exist on %s: create it, or check its name",
                   topic, brokers);
+    } else if (result == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION) {
+        error_set(err, E_BROKER, "topic \"%s\" has no partition %" PRId32, topic, partition);
     } else if (result == RD_KAFKA_RESP_ERR__TRANSPORT || result == RD_KAFKA_RESP_ERR__TIMED_OUT) {
         error_set(
             err, E_BROKER,
@@ -58,10 +60,23 @@ static void explain(rd_kafka_resp_err_t result, const char *topic, const char *b
     }
 }
 
-static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle, int32_t *partitions)
+rd_kafka_resp_err_t kafka_topics_look(rd_kafka_t *rk, const char *topic, int timeout_ms,
+                                      int32_t *partitions)
+{
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
+    if (handle == NULL) {
+        return RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION; /* a name that no topic can have */
+    }
+    rd_kafka_resp_err_t result = look(rk, handle, timeout_ms, partitions);
+    rd_kafka_topic_destroy(handle);
+    return result;
+}
+
+static rd_kafka_resp_err_t look(rd_kafka_t *rk, rd_kafka_topic_t *handle, int timeout_ms,
+                                int32_t *partitions)
 {
     const struct rd_kafka_metadata *metadata = NULL;
-    rd_kafka_resp_err_t result = rd_kafka_metadata(rk, 0, handle, &metadata, ANSWER_MS);
+    rd_kafka_resp_err_t result = rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms);
     if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return result;
     }

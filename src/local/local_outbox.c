@@ -38,6 +38,15 @@ void local_outbox_attach(struct local_outbox *box, struct wakeup *wakeup)
     box->home.wakeup = wakeup;
 }
 
+bool local_outbox_check(const struct local_outbox *box, const struct emission *emission,
+                        struct error *err)
+{
+    if (!local_framing_check(local_output_framing(box->output), emission, err)) {
+        return error_prefix(err, "writing %s", local_output_name(box->output));
+    }
+    return true;
+}
+
 enum sink_result local_outbox_send(struct local_outbox *box, const struct emission *emission,
                                    uint64_t tag, struct error *err)
 {
@@ -46,8 +55,7 @@ enum sink_result local_outbox_send(struct local_outbox *box, const struct emissi
     if (local_output_is_broken(box->output, err)) {
         return SINK_REFUSED;
     }
-    if (!local_framing_check(framing, emission, err)) {
-        error_prefix(err, "writing %s", local_output_name(box->output));
+    if (!local_outbox_check(box, emission, err)) {
         return SINK_REFUSED;
     }
     if (box->cost >= LOCAL_OUTBOX_BYTES) {

@@ -54,6 +54,18 @@ static void attach(struct sink *sink, struct wakeup *wakeup) NO_THREAD_ANALYSIS
     }
 }
 
+static enum sink_result check_emission(struct sink *sink, const struct emission *emission,
+                                       struct error *err)
+{
+    thread_assert_poll();
+    struct local_sink *local = self(sink);
+    size_t index;
+    if (!local_routes_find(local->routes, emission->topic, &index, err)) {
+        return SINK_REFUSED;
+    }
+    return local_outbox_check(local->boxes + index, emission, err) ? SINK_TAKEN : SINK_REFUSED;
+}
+
 static enum sink_result send_emission(struct sink *sink, const struct emission *emission,
                                       uint64_t tag, struct error *err)
 {
@@ -104,6 +116,7 @@ static bool broken(struct sink *sink, struct error *err)
 
 static const struct sink_ops OPS = {
     .attach = attach,
+    .check = check_emission,
     .send = send_emission,
     .push = push,
     .poll = poll_reports,

@@ -35,6 +35,12 @@ struct delivery {
 struct sink_ops {
     /* The sink signals this when poll may have reports. Called once, before all others. */
     void (*attach)(struct sink *sink, struct wakeup *wakeup);
+    /* What send would say to this emission, as far as that can be known before: TAKEN, REFUSED with
+     * err, or FULL when it is not known yet (a topic is being looked up). Of a record with several
+     * emissions all are checked before the first is sent, so that one that is refused leaves
+     * nothing behind. Never blocks. */
+    enum sink_result (*check)(struct sink *sink, const struct emission *emission,
+                              struct error *err);
     /* Takes one emission. Its bytes stay the caller's and valid until the report: the sink copies
      * or borrows as it likes. Emissions to one partition leave in the order of the calls. May hold
      * it back until push. Never blocks. */

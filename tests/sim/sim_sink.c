@@ -42,6 +42,21 @@ static void note_loss(struct sim_sink *s, const struct emission *emission)
     sim_judge_loss(s->world, output.message, output.number);
 }
 
+static enum sink_result sink_check(struct sink *sink, const struct emission *emission,
+                                   struct error *err)
+{
+    struct sim_sink *s = self(sink);
+    if (sim_fault(s->world, 50)) {
+        return SINK_FULL;
+    }
+    if (sim_fault(s->world, s->world->delivery_failure)) {
+        error_set(err, E_BROKER, "refused by the seed");
+        note_loss(s, emission);
+        return SINK_REFUSED;
+    }
+    return SINK_TAKEN;
+}
+
 static enum sink_result sink_send(struct sink *sink, const struct emission *emission, uint64_t tag,
                                   struct error *err)
 {
@@ -115,6 +130,7 @@ static void sink_destroy(struct sink *sink)
 
 static const struct sink_ops OPS = {
     .attach = sink_attach,
+    .check = sink_check,
     .send = sink_send,
     .push = sink_nothing,
     .poll = sink_poll,

@@ -397,6 +397,64 @@ Test(kafka_ports, a_record_that_is_too_large_is_refused_by_name)
     sink->ops->destroy(sink);
 }
 
+static void await_refusal(const struct emission *emission, const char *reason)
+{
+    struct sink *sink = open_sink();
+    struct error err = {.code = E_NONE};
+    int64_t end_ms = clock_ms(&timer) + PATIENCE_MS;
+    enum sink_result result;
+    while ((result = sink->ops->check(sink, emission, &err)) == SINK_FULL) {
+        cr_assert_lt(clock_ms(&timer), end_ms, "no answer");
+    }
+    cr_assert_eq(result, SINK_REFUSED);
+    cr_assert_not_null(strstr(err.text, reason), "%s", err.text);
+    cr_assert_eq(sink->ops->send(sink, emission, 0, &err), SINK_REFUSED);
+    sink->ops->destroy(sink);
+}
+
+Test(kafka_ports, what_cannot_be_sent_is_known_before_anything_is)
+{
+    static char big[1000000];
+    static const struct header NUL_NAME = {"a\0b", "1", 3, 1};
+    static const struct header BIG_HEADER = {"h", big, 1, 999970};
+    struct emission emission = {.partition = 2, .value = "x", .value_size = 1};
+    await_refusal(&emission, "topic \"t\" has no partition 2");
+    emission = (struct emission){.partition = 0, .headers = &NUL_NAME, .header_count = 1};
+    await_refusal(&emission, "NUL");
+    emission = (struct emission){.partition = 0, .value = big, .value_size = 999965};
+    await_refusal(&emission, "message.max.bytes");
+    emission = (struct emission){.partition = 0, .headers = &BIG_HEADER, .header_count = 1};
+    await_refusal(&emission, "message.max.bytes");
+}
+
+Test(kafka_ports, the_largest_record_that_passes_the_check_is_taken)
+{
+    static char big[1000000];
+    struct sink *sink = open_sink();
+    struct emission emission = {.partition = 0, .value = big, .value_size = 999964};
+    struct error err = {.code = E_NONE};
+    cr_assert_eq(sink->ops->check(sink, &emission, &err), SINK_TAKEN, "%s", err.text);
+    give(sink, &emission, 7);
+    cr_assert_eq(await_reports(sink, 1), 7);
+    sink->ops->destroy(sink);
+}
+
+Test(kafka_ports, the_first_millisecond_is_no_missing_time)
+{
+    struct emission emission = {.partition = 0, .value = "x", .value_size = 1, .timestamp_ms = 0};
+    struct sink *sink = open_sink();
+    give(sink, &emission, 0);
+    await_reports(sink, 1);
+    sink->ops->destroy(sink);
+    struct source *source = open_source();
+    void *handle = assign(source, 0);
+    struct record rec;
+    fetch(source, handle, &rec, 1);
+    cr_assert_eq(rec.timestamp_ms, 1, "librdkafka takes 0 for the time of sending");
+    release(source, &rec, 1);
+    leave(source);
+}
+
 Test(kafka_ports, a_setting_that_nobody_knows_is_told_with_its_place)
 {
     static const struct kafka_setting WRONG[] = {{"fetch.wait.max.mss", "1", "app.ini:7"}};
