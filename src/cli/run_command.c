@@ -39,8 +39,9 @@ static bool run_engine(struct runtime *runtime, struct error *err)
     monitor_run(&monitor);
     monitor_close(&monitor);
     bool ok = engine_result(engine, err);
-    /* librdkafka's farewell may wait for a broker that does not answer */
-    signals_deadline(signals_count() > 1 ? 2 : 10, ok ? 0 : error_exit_code(err->code));
+    /* librdkafka's farewell may wait for a broker that does not answer, or for parts of a topic
+     * that was deleted */
+    signals_deadline(signals_count() > 1 ? 2 : ok ? 10 : 5, ok ? 0 : error_exit_code(err->code));
     signals_close();
     if (engine_is_stuck(engine)) {
         log_error("a worker is still in the script; the process ends without it");

@@ -17,7 +17,7 @@ void commit_plan_fini(struct commit_plan *plan)
 bool commit_plan_is_dirty(const struct partition_table *table)
 {
     for (size_t i = 0; i < table->active_count; i++) {
-        if (commit_window_is_dirty(partition_window(table->active[i]))) {
+        if (partition_is_dirty(table->active[i])) {
             return true;
         }
     }
@@ -38,7 +38,7 @@ bool commit_plan_send(struct commit_plan *plan, const struct partition_table *ta
     for (size_t i = 0; i < table->active_count; i++) {
         struct partition *part = table->active[i];
         const struct commit_window *win = partition_window(part);
-        if (commit_window_is_dirty(win)) {
+        if (partition_is_dirty(part)) {
             plan->entries[count++] = (struct source_commit){
                 .handle = partition_where(part)->handle,
                 .position = commit_window_commit_pos(win),
@@ -70,6 +70,9 @@ size_t commit_plan_confirm(struct commit_plan *plan, const struct partition_tabl
         }
         if (entry->refused) {
             refused++;
+            if (entry->gone) {
+                partition_give_up(part);
+            }
         } else {
             commit_window_committed(partition_window(part), entry->position);
         }

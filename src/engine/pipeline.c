@@ -400,6 +400,9 @@ static void handle(struct pipeline *pipeline, const struct source_event *event, 
     case SOURCE_READY:
         pipeline->ready = true;
         break;
+    case SOURCE_FAILED:
+        fail(pipeline, event->err);
+        break;
     case SOURCE_FATAL:
         pipeline->source_dead = true;
         fail(pipeline, event->err);

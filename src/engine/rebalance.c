@@ -80,7 +80,7 @@ static bool is_quiet(const struct rebalance *rebalance)
 static bool is_dirty(const struct rebalance *rebalance)
 {
     for (size_t i = 0; i < rebalance->count; i++) {
-        if (commit_window_is_dirty(partition_window(rebalance->revoked[i]))) {
+        if (partition_is_dirty(rebalance->revoked[i])) {
             return true;
         }
     }

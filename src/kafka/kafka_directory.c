@@ -1,7 +1,6 @@
 #include "kafka/kafka_directory.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -12,7 +11,7 @@
 
 enum {
     ANSWER_MS = 1000, /* for one question */
-    PAUSE_US = 50000, /* before the next look at a topic that is missing */
+    PAUSE_MS = 50,    /* before the next look at a topic that is missing */
     PATIENCE_MS = 2000,
     REFUSED_MS = 10000, /* how long a refusal is remembered, */
     COUNT_MS = 1000     /* and the number of partitions, when one beyond it is asked for */
@@ -35,6 +34,7 @@ struct kafka_directory {
     struct thread thread;
     struct lock lock;
     struct condition work;
+    struct wakeup pause;   /* ends the thread's sleep before the next look */
     struct entry *entries; /* lock; an entry stays, so that the thread may read its name without */
     bool stopping;         /* lock */
 };
@@ -52,6 +52,7 @@ struct kafka_directory *kafka_directory_create(rd_kafka_t *rk)
     directory->clock = clock_system();
     lock_init(&directory->lock);
     condition_init(&directory->work);
+    wakeup_init(&directory->pause);
     return directory;
 }
 
@@ -64,12 +65,14 @@ void kafka_directory_destroy(struct kafka_directory *directory) NO_THREAD_ANALYS
     directory->stopping = true;
     condition_signal(&directory->work);
     lock_release(&directory->lock);
+    wakeup_post(&directory->pause);
     thread_join(&directory->thread);
     while (directory->entries) {
         struct entry *entry = directory->entries;
         directory->entries = entry->next;
         memory_free(entry);
     }
+    wakeup_fini(&directory->pause);
     condition_fini(&directory->work);
     lock_fini(&directory->lock);
     memory_free(directory);
@@ -170,7 +173,8 @@ static void answer_all(void *context)
         bool settled = settle(directory, entry, answer, partitions);
         lock_release(&directory->lock);
         if (!settled) {
-            usleep(PAUSE_US);
+            wakeup_prepare(&directory->pause);
+            wakeup_wait(&directory->pause, PAUSE_MS);
         } else if (directory->wakeup) {
             wakeup_signal(directory->wakeup);
         }

@@ -19,6 +19,8 @@ static const struct kafka_setting CONSUMER_DEFAULTS[] = {
     {"session.timeout.ms", "10000", NULL},
     /* from which kafka_health learns whether a broker can be reached */
     {"statistics.interval.ms", "2000", NULL},
+    /* how soon a topic that got more partitions is noticed */
+    {"topic.metadata.refresh.interval.ms", "30000", NULL},
     {"partition.assignment.strategy", "range,roundrobin", NULL},
 };
 

@@ -8,37 +8,32 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_role.h"
+#include "kafka/kafka_assignment.h"
+#include "kafka/kafka_directory.h"
 #include "kafka/kafka_health.h"
 #include "kafka/kafka_records.h"
 #include "kafka/kafka_topics.h"
+#include "kafka/kafka_trouble.h"
 
-enum { FETCH_MAX = 256 };
+enum {
+    FETCH_MAX = 256,
+    COMMITTED_MS = 3000 /* for the question which offsets are committed */
+};
 
 static const uint64_t WAKE = 1; /* what an eventfd takes */
-
-struct kafka_partition {
-    struct kafka_partition *next;
-    struct kafka_topic *topic;
-    int32_t partition;
-    rd_kafka_queue_t *queue;
-    bool at_end; /* an END event is due */
-};
-
-/* A name that lives as long as the source: records point to it. */
-struct kafka_topic {
-    struct kafka_topic *next;
-    char name[];
-};
 
 struct kafka_source {
     struct source base;
     rd_kafka_t *rk;
     rd_kafka_queue_t *queue; /* of the consumer: rebalances, errors, commit results */
-    struct wakeup *wakeup;
     rd_kafka_topic_partition_list_t *subscription;
+    int32_t *partition_counts; /* of each topic of the subscription when it was opened */
+    bool from_latest;          /* auto.offset.reset */
     char *brokers;
-    struct kafka_topic *topics;
-    struct kafka_partition *parts;          /* assigned */
+    struct kafka_assignment assignment;
+    struct kafka_directory *directory;
+    struct kafka_trouble trouble;
+    struct kafka_partition *fetching;       /* while it is fetched: errors then are of it */
     rd_kafka_event_t *rebalance;            /* waits for the answer */
     rd_kafka_topic_partition_list_t *fixed; /* assigned without a group; NULL: by the group */
     bool fixed_due;                         /* their ASSIGN event is due, */
@@ -50,10 +45,9 @@ struct kafka_source {
     size_t commit_capacity;
     bool committed; /* a COMMITTED event is due without librdkafka's */
     bool ready_due; /* a READY event is due */
-    bool fatal_due; /* a FATAL event is due; `error` says why */
     bool closing;
     bool closed_told;
-    struct error error;
+    struct error error; /* of the last commit */
     struct kafka_health health;
 };
 
@@ -64,16 +58,15 @@ static struct source_event changed_parts(struct kafka_source *s, enum source_eve
                                          const rd_kafka_topic_partition_list_t *list);
 static struct source_event committed_event(struct kafka_source *s);
 static void note_results(struct kafka_source *s, rd_kafka_event_t *event);
-static bool note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text);
-static struct kafka_partition *find_part(const struct kafka_source *s, const char *topic,
-                                         int32_t partition);
+static void note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text);
 
 /* --- life ---------------------------------------------------------------------------------- */
 
 static void source_attach(struct source *source, struct wakeup *wakeup)
 {
     struct kafka_source *s = (struct kafka_source *)source;
-    s->wakeup = wakeup;
+    s->assignment.wakeup = wakeup;
+    kafka_directory_attach(s->directory, wakeup);
     rd_kafka_queue_io_event_enable(s->queue, wakeup->fd, &WAKE, sizeof WAKE);
     start(s);
 }
@@ -86,8 +79,7 @@ static void start(struct kafka_source *s)
     }
     rd_kafka_resp_err_t code = rd_kafka_subscribe(s->rk, s->subscription);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        error_set(&s->error, E_BROKER, "subscribe: %s", rd_kafka_err2str(code));
-        s->fatal_due = true;
+        kafka_trouble_note(&s->trouble, code, "subscribe", rd_kafka_err2str(code));
     }
 }
 
@@ -104,23 +96,14 @@ static void source_close(struct source *source)
     }
 }
 
-static void free_part(struct kafka_partition *part)
-{
-    rd_kafka_queue_destroy(part->queue);
-    memory_free(part);
-}
-
 static void source_destroy(struct source *source)
 {
     struct kafka_source *s = (struct kafka_source *)source;
     if (s->rebalance) {
         rd_kafka_event_destroy(s->rebalance);
     }
-    while (s->parts) {
-        struct kafka_partition *part = s->parts;
-        s->parts = part->next;
-        free_part(part);
-    }
+    kafka_directory_destroy(s->directory);
+    kafka_assignment_fini(&s->assignment);
     if (s->queue) {
         rd_kafka_queue_destroy(s->queue);
     }
@@ -133,11 +116,7 @@ static void source_destroy(struct source *source)
     if (s->subscription) {
         rd_kafka_topic_partition_list_destroy(s->subscription);
     }
-    while (s->topics) {
-        struct kafka_topic *topic = s->topics;
-        s->topics = topic->next;
-        memory_free(topic);
-    }
+    memory_free(s->partition_counts);
     memory_free(s->brokers);
     memory_free(s->event_parts);
     memory_free(s->commits);
@@ -150,9 +129,9 @@ static struct source_event source_poll(struct source *source)
 {
     thread_assert_poll();
     struct kafka_source *s = (struct kafka_source *)source;
-    if (s->fatal_due) {
-        s->fatal_due = false;
-        return (struct source_event){.kind = SOURCE_FATAL, .err = &s->error};
+    struct source_event trouble = kafka_trouble_turn(&s->trouble);
+    if (trouble.kind != SOURCE_NOTHING) {
+        return trouble;
     }
     if (s->fixed_due) {
         s->fixed_due = false;
@@ -166,7 +145,7 @@ static struct source_event source_poll(struct source *source)
     if (s->committed) {
         return committed_event(s);
     }
-    for (struct kafka_partition *part = s->parts; part; part = part->next) {
+    for (struct kafka_partition *part = s->assignment.parts; part; part = part->next) {
         if (part->at_end) {
             part->at_end = false;
             return (struct source_event){.kind = SOURCE_END, .handle = part};
@@ -200,10 +179,9 @@ static struct source_event translate(struct kafka_source *s, rd_kafka_event_t *e
         }
         break;
     case RD_KAFKA_EVENT_ERROR:
-        if (note_error(s, rd_kafka_event_error(event), rd_kafka_event_error_string(event))) {
-            s->fatal_due = false;
-            nothing = (struct source_event){.kind = SOURCE_FATAL, .err = &s->error};
-        }
+        kafka_trouble_note(&s->trouble, rd_kafka_event_error(event), NULL,
+                           rd_kafka_event_error_string(event));
+        nothing = kafka_trouble_turn(&s->trouble);
         break;
     case RD_KAFKA_EVENT_STATS:
         kafka_health_note(&s->health, rd_kafka_event_stats(event));
@@ -219,62 +197,23 @@ static struct source_event translate(struct kafka_source *s, rd_kafka_event_t *e
     return nothing;
 }
 
-/* What must be told and ends the run: true, `error` is set. All else is logged; librdkafka goes on.
- */
-static bool note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text)
+/* Errors of a partition come through its queue, which gives them to this function only. */
+static void on_error(rd_kafka_t *rk, int code, const char *text, void *opaque)
 {
-    char fatal[512];
-    switch (code) {
-    case RD_KAFKA_RESP_ERR__FATAL:
-        code = rd_kafka_fatal_error(s->rk, fatal, sizeof fatal);
-        error_set(&s->error, E_BROKER, "consumer: %s: %s", rd_kafka_err2name(code), fatal);
-        return true;
-    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
-    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
-    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-        error_set(&s->error, E_BROKER, "consumer of %s: %s: %s", s->brokers,
-                  rd_kafka_err2name(code), text);
-        return true;
-    default:
-        log_warn("consumer", LOG_STR("code", rd_kafka_err2name(code)), LOG_STR("text", text));
-        return false;
-    }
+    struct kafka_source *s = opaque;
+    (void)rk;
+    note_error(s, (rd_kafka_resp_err_t)code, text);
 }
 
-static struct kafka_topic *intern(struct kafka_source *s, const char *name)
+static void note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text)
 {
-    struct kafka_topic *topic = s->topics;
-    while (topic && strcmp(topic->name, name) != 0) {
-        topic = topic->next;
+    char where[300];
+    const struct kafka_partition *part = s->fetching;
+    if (part) {
+        snprintf(where, sizeof where, "%s [%d]", part->topic->name, (int)part->partition);
     }
-    if (topic == NULL) {
-        size_t size = strlen(name) + 1;
-        topic = memory_alloc(sizeof *topic + size);
-        memcpy(topic->name, name, size);
-        topic->next = s->topics;
-        s->topics = topic;
-    }
-    return topic;
-}
-
-/* The partition gets a queue of its own, before it is assigned: no record ever goes elsewhere. */
-static struct kafka_partition *add_part(struct kafka_source *s, const char *name, int32_t partition)
-{
-    struct kafka_partition *part = memory_alloc(sizeof *part);
-    part->topic = intern(s, name);
-    part->partition = partition;
-    part->queue = rd_kafka_queue_get_partition(s->rk, name, partition);
-    CHECK(part->queue != NULL);
-    rd_kafka_queue_forward(part->queue, NULL);
-    rd_kafka_queue_io_event_enable(part->queue, s->wakeup->fd, &WAKE, sizeof WAKE);
-    struct kafka_partition **last = &s->parts;
-    while (*last) {
-        last = &(*last)->next;
-    }
-    *last = part;
-    return part;
+    bool said = part == NULL || strstr(text, where) != NULL;
+    kafka_trouble_note(&s->trouble, code, said ? NULL : where, text);
 }
 
 /* The event for partitions that come or go. */
@@ -290,10 +229,15 @@ static struct source_event changed_parts(struct kafka_source *s, enum source_eve
     size_t known = 0;
     for (size_t i = 0; i < count; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];
-        struct kafka_partition *part = find_part(s, one->topic, one->partition);
-        CHECK(!assign || part == NULL);
+        struct kafka_partition *part =
+            kafka_assignment_find(&s->assignment, one->topic, one->partition);
+        if (assign && part) {
+            log_warn("partition assigned again, it goes on", LOG_STR("topic", one->topic),
+                     LOG_INT("partition", one->partition));
+            continue;
+        }
         if (assign) {
-            part = add_part(s, one->topic, one->partition);
+            part = kafka_assignment_add(&s->assignment, one->topic, one->partition);
         }
         if (part) {
             s->event_parts[known++] = (struct source_partition){
@@ -320,20 +264,44 @@ static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_even
     return changed_parts(s, kind, rd_kafka_event_topic_partition_list(event));
 }
 
-static void drop_parts(struct kafka_source *s, const rd_kafka_topic_partition_list_t *list)
+static bool is_new(const struct kafka_source *s, const rd_kafka_topic_partition_t *one)
 {
-    for (int i = 0; i < list->cnt; i++) {
-        struct kafka_partition **at = &s->parts;
-        while (*at && ((*at)->partition != list->elems[i].partition ||
-                       strcmp((*at)->topic->name, list->elems[i].topic) != 0)) {
-            at = &(*at)->next;
-        }
-        if (*at) {
-            struct kafka_partition *part = *at;
-            *at = part->next;
-            free_part(part);
+    for (int i = 0; i < s->subscription->cnt; i++) {
+        if (strcmp(s->subscription->elems[i].topic, one->topic) == 0) {
+            return one->partition >= s->partition_counts[i];
         }
     }
+    return false;
+}
+
+/* With auto.offset.reset = latest a partition that came to a topic while we were reading it would
+ * begin at what is its end when we hear of it: what was written before would be lost. It begins at
+ * its beginning, unless an offset is committed. Asks the group, which is there, and waits. */
+static void begin_new_parts(struct kafka_source *s, rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_topic_partition_list_t *fresh = rd_kafka_topic_partition_list_new(1);
+    for (int i = 0; i < list->cnt && s->from_latest; i++) {
+        if (is_new(s, &list->elems[i])) {
+            rd_kafka_topic_partition_list_add(fresh, list->elems[i].topic,
+                                              list->elems[i].partition);
+        }
+    }
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (fresh->cnt > 0) {
+        code = rd_kafka_committed(s->rk, fresh, COMMITTED_MS);
+    }
+    for (int i = 0; i < fresh->cnt && !code; i++) {
+        const rd_kafka_topic_partition_t *one = &fresh->elems[i];
+        if (!one->err && one->offset == RD_KAFKA_OFFSET_INVALID) {
+            rd_kafka_topic_partition_list_set_offset(list, one->topic, one->partition,
+                                                     RD_KAFKA_OFFSET_BEGINNING);
+        }
+    }
+    if (code) {
+        log_warn("a new partition begins at its end", LOG_STR("topic", fresh->elems[0].topic),
+                 LOG_STR("reason", rd_kafka_err2str(code)));
+    }
+    rd_kafka_topic_partition_list_destroy(fresh);
 }
 
 static void source_answer(struct source *source)
@@ -348,13 +316,16 @@ static void source_answer(struct source *source)
     }
     CHECK(s->rebalance != NULL);
     rd_kafka_event_t *event = s->rebalance;
-    const rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
     bool assign = rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
     bool cooperative = strcmp(rd_kafka_rebalance_protocol(s->rk), "COOPERATIVE") == 0;
     rd_kafka_error_t *error = NULL;
     rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (assign && list) {
+        begin_new_parts(s, list);
+    }
     if (!assign && list) {
-        drop_parts(s, list);
+        kafka_assignment_drop(&s->assignment, list);
     }
     if (cooperative && list) {
         error = assign ? rd_kafka_incremental_assign(s->rk, list)
@@ -375,16 +346,6 @@ static void source_answer(struct source *source)
     s->ready_due = assign || cooperative;
 }
 
-static struct kafka_partition *find_part(const struct kafka_source *s, const char *topic,
-                                         int32_t partition)
-{
-    struct kafka_partition *part = s->parts;
-    while (part && (part->partition != partition || strcmp(part->topic->name, topic) != 0)) {
-        part = part->next;
-    }
-    return part;
-}
-
 /* --- records ------------------------------------------------------------------------------- */
 
 static size_t source_fetch(struct source *source, void *handle, struct record *recs, size_t max)
@@ -393,6 +354,7 @@ static size_t source_fetch(struct source *source, void *handle, struct record *r
     struct kafka_source *s = (struct kafka_source *)source;
     struct kafka_partition *part = handle;
     rd_kafka_message_t *messages[FETCH_MAX];
+    s->fetching = part;
     ssize_t got =
         rd_kafka_consume_batch_queue(part->queue, 0, messages, max < FETCH_MAX ? max : FETCH_MAX);
     size_t count = 0;
@@ -405,12 +367,13 @@ static size_t source_fetch(struct source *source, void *handle, struct record *r
         }
         if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             part->at_end = true;
-        } else if (note_error(s, message->err, rd_kafka_message_errstr(message))) {
-            s->fatal_due = true;
+        } else {
+            note_error(s, message->err, rd_kafka_message_errstr(message));
         }
         rd_kafka_message_destroy(message);
     }
     kafka_records_take(messages, count, part->topic->name, recs);
+    s->fetching = NULL;
     return count;
 }
 
@@ -462,6 +425,8 @@ static void note_results(struct kafka_source *s, rd_kafka_event_t *event)
     for (size_t i = 0; i < s->commit_count; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];
         s->commits[i].refused = code || one->err || one->offset != s->commits[i].position;
+        s->commits[i].gone = one->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
+                             kafka_trouble_is_missing(&s->trouble);
         if (one->err) {
             error_set(&s->error, E_BROKER, "commit: %s", rd_kafka_err2str(one->err));
         }
@@ -544,6 +509,8 @@ static bool connect_consumer(struct kafka_source *s, const struct kafka_source_o
         rd_kafka_conf_destroy(conf);
         return false;
     }
+    rd_kafka_conf_set_opaque(conf, s);
+    rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT |
                                        RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_FETCH |
                                        RD_KAFKA_EVENT_STATS);
@@ -556,6 +523,10 @@ static bool connect_consumer(struct kafka_source *s, const struct kafka_source_o
     rd_kafka_poll_set_consumer(s->rk);
     s->queue = rd_kafka_queue_get_consumer(s->rk);
     CHECK(s->queue != NULL);
+    kafka_assignment_init(&s->assignment, s->rk);
+    s->directory = kafka_directory_create(s->rk);
+    s->trouble = (struct kafka_trouble){
+        .rk = s->rk, .directory = s->directory, .topics = s->subscription, .brokers = s->brokers};
     return true;
 }
 
@@ -566,6 +537,9 @@ struct source *kafka_source_open(const struct kafka_source_options *options, str
     s->base.ops = &OPS;
     s->brokers = memory_copy_text(options->settings.brokers);
     s->subscription = rd_kafka_topic_partition_list_new((int)options->topic_count);
+    s->partition_counts = memory_alloc_array(options->topic_count, sizeof *s->partition_counts);
+    s->from_latest =
+        options->settings.offset_reset && strcmp(options->settings.offset_reset, "latest") == 0;
     if (!connect_consumer(s, options, err)) {
         source_destroy(&s->base);
         return NULL;
@@ -581,6 +555,7 @@ struct source *kafka_source_open(const struct kafka_source_options *options, str
             return NULL;
         }
         rd_kafka_topic_partition_list_add(s->subscription, topic, RD_KAFKA_PARTITION_UA);
+        s->partition_counts[i] = partitions;
         unsigned step = options->fixed_members;
         for (unsigned p = options->member; step > 0 && p < (unsigned)partitions; p += step) {
             rd_kafka_topic_partition_list_add(s->fixed, topic, (int32_t)p);

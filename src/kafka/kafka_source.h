@@ -6,6 +6,10 @@
  * a second and may lose records. Rebalances come as events and are answered when the engine has
  * drained; librdkafka waits for that, and so does the group.
  *
+ * A topic that gets more partitions is noticed within topic.metadata.refresh.interval.ms (30 s);
+ * they are read from their beginning, also with auto.offset.reset = latest. A topic that is deleted
+ * ends the run with SOURCE_FAILED.
+ *
  * Thread: open, destroy: main thread. The port: poll thread. read_headers: the holder of the
  * record. Owns: the consumer, its queues.
  */

@@ -41,7 +41,7 @@ void local_outbox_attach(struct local_outbox *box, struct wakeup *wakeup);
 
 /* False and err when the output can never carry the emission. */
 bool local_outbox_check(const struct local_outbox *box, const struct emission *emission,
-                        struct error *err) ON_THREAD(poll_thread);
+                        struct error *err);
 /* As sink_ops.send, push and poll. */
 enum sink_result local_outbox_send(struct local_outbox *box, const struct emission *emission,
                                    uint64_t tag, struct error *err) MUST_USE;

@@ -120,7 +120,7 @@ static struct source_event end_of_commit(struct local_source *local) ON_THREAD(p
         .kind = SOURCE_COMMITTED, .commits = local->commits, .commit_count = local->commit_count};
 }
 
-/* END or FATAL of an input that has not told it yet. FATAL ends the pipeline, so it waits until
+/* END or FAILED of an input that has not told it yet. FAILED ends the pipeline, so it waits until
  * what was read before has left. */
 static struct source_event news_of_inputs(struct local_source *local) ON_THREAD(poll_thread)
 {
@@ -136,7 +136,7 @@ static struct source_event news_of_inputs(struct local_source *local) ON_THREAD(
         if (state == LOCAL_FAILED && !local->failure_told &&
             !local_input_has_records_out(local->inputs[i])) {
             local->failure_told = true;
-            return (struct source_event){.kind = SOURCE_FATAL,
+            return (struct source_event){.kind = SOURCE_FAILED,
                                          .handle = local->inputs[i],
                                          .err = local_input_failure(local->inputs[i])};
         }

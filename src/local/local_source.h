@@ -5,7 +5,7 @@
  * the user wrote and one partition, 0; offsets count records from 0; timestamps of lines are -1.
  *
  * Events: ASSIGN with all inputs, once; READY; END when an input is at its end (for good);
- * COMMITTED at the next poll; FATAL when an input fails; CLOSED without a REVOKE before it.
+ * COMMITTED at the next poll; FAILED when an input fails; CLOSED without a REVOKE before it.
  * Committed positions live as long as the source.
  *
  * Thread: create and destroy: main thread. The port: poll thread.

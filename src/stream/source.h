@@ -38,6 +38,7 @@ struct source_commit {
     int64_t position; /* next offset to read after a restart */
     uint64_t tag;     /* the engine's own; comes back unread in the COMMITTED event */
     bool refused;     /* in the COMMITTED event: this one did not pass */
+    bool gone;        /* refused: and it never will, its partition does not exist any more */
 };
 
 enum source_event_kind {
@@ -49,7 +50,9 @@ enum source_event_kind {
     SOURCE_COMMITTED, /* the commit in flight ended; `commits`, `commit_count`; `err` when refused
                        */
     SOURCE_READY,     /* what is assigned is whole, even if empty; void from REVOKE or LOST on */
-    SOURCE_FATAL,     /* nothing more will come; `err` says why */
+    SOURCE_FAILED,    /* something that was read is gone for good, `err` says why; what was fetched
+                       * can be committed as ever */
+    SOURCE_FATAL,     /* nothing more will come and nothing can be committed; `err` says why */
     SOURCE_CLOSED,    /* the answer to close: all is given back */
 };
 

@@ -164,7 +164,7 @@ static bool fetch_some(struct run *run, void *handle, uint64_t *dice)
         run->source->ops->release(run->source, run->held + --run->held_count);
     }
     struct source_event event = run->source->ops->poll(run->source);
-    CHECK(event.kind != SOURCE_FATAL);
+    CHECK(event.kind != SOURCE_FAILED);
     run->ended = run->ended || event.kind == SOURCE_END;
     return true;
 }

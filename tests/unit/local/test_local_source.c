@@ -253,7 +253,7 @@ Test(local_source, a_line_above_the_bound_is_an_error_with_file_and_byte)
     for (int waited = 0; waited < WAIT_MS; waited++) {
         cr_assert_eq(source->ops->fetch(source, handle, recs, 1), 0);
         struct source_event event = source->ops->poll(source);
-        if (event.kind == SOURCE_FATAL) {
+        if (event.kind == SOURCE_FAILED) {
             cr_assert_eq(event.err->code, E_IO);
             cr_assert(strstr(event.err->text, address));
             cr_assert(strstr(event.err->text, ": byte 3: a line of more than 64 MiB"));
@@ -309,7 +309,7 @@ static void expect_damage(const char *data, size_t size, const char *text)
     cr_assert_eq(source->ops->poll(source).kind, SOURCE_NOTHING);
     release(1);
     struct source_event event = next_event();
-    cr_assert_eq(event.kind, SOURCE_FATAL);
+    cr_assert_eq(event.kind, SOURCE_FAILED);
     cr_assert_eq(event.err->code, E_IO);
     cr_assert(strstr(event.err->text, "/a.bin: byte 25: "), "%s", event.err->text);
     cr_assert(strstr(event.err->text, text), "%s", event.err->text);
