@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -11,13 +13,26 @@
 
 static struct engine *_Atomic signal_engine;
 static atomic_int signal_count;
+static _Atomic int64_t signal_ms; /* of the last one that counted */
 static atomic_int signal_exit_code;
 static atomic_bool signal_report;
+
+/* One wish may arrive twice: timeout(1) signals its child and then the process group, and so do
+ * some shells. */
+enum { ECHO_MS = 200 };
 
 static void on_signal(int number)
 {
     (void)number;
-    int before = atomic_fetch_add_explicit(&signal_count, 1, memory_order_relaxed);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now); /* safe in a handler */
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    int before = atomic_load_explicit(&signal_count, memory_order_relaxed);
+    if (before > 0 && now_ms - atomic_load_explicit(&signal_ms, memory_order_relaxed) < ECHO_MS) {
+        return;
+    }
+    atomic_store_explicit(&signal_ms, now_ms, memory_order_relaxed);
+    atomic_store_explicit(&signal_count, before + 1, memory_order_relaxed);
     struct engine *engine = atomic_load_explicit(&signal_engine, memory_order_acquire);
     if (engine) {
         engine_stop(engine, before > 0);

@@ -1,5 +1,6 @@
 /*
- * signals: SIGINT and SIGTERM ask the engine for a drain and the end; a second one goes at once.
+ * signals: SIGINT and SIGTERM ask the engine for a drain and the end; a second one, a fifth of a
+ * second later or more, goes at once.
  * SIGUSR1 asks for the state in the log.
  *
  * Why: a handler needs one thing that it can reach without an argument; it is the only mutable
