@@ -30,7 +30,8 @@ struct commit_window {
     struct commit_window_counts counts;
     /* workers read them before each record */
     _Alignas(CACHE_LINE) ATOMIC(poll_thread, worker_thread) _Atomic uint8_t mode;
-    ATOMIC(poll_thread, worker_thread) _Atomic uint64_t failed; /* lowest; NOTHING_FAILED */
+    ATOMIC(poll_thread, worker_thread) _Atomic uint64_t failed;   /* lowest; NOTHING_FAILED */
+    ATOMIC(poll_thread, worker_thread) _Atomic uint64_t drain_to; /* what a drain begins is below */
 };
 
 static struct slot *find_current(struct commit_window *win, uint32_t epoch, uint64_t sequence);
@@ -57,6 +58,7 @@ struct commit_window *commit_window_create(const struct commit_window_options *o
     win->committed_pos = POSITION_NONE;
     atomic_init(&win->mode, WINDOW_RUN);
     atomic_init(&win->failed, NOTHING_FAILED);
+    atomic_init(&win->drain_to, 0);
     return win;
 }
 
@@ -117,7 +119,8 @@ bool slot_may_begin(const struct slot *slot)
         return mode == WINDOW_RUN;
     }
     uint64_t failed = atomic_load_explicit(&win->failed, memory_order_relaxed);
-    return failed != NOTHING_FAILED && slot->sequence < failed;
+    uint64_t drain_to = atomic_load_explicit(&win->drain_to, memory_order_relaxed);
+    return slot->sequence < (failed != NOTHING_FAILED ? failed : drain_to);
 }
 
 bool slot_begin(struct slot *slot, uint16_t worker)
@@ -392,9 +395,24 @@ static void free_head(struct commit_window *win, struct record *rec)
 
 /* --- modes and commits --------------------------------------------------------------------- */
 
+/* Sequence of the last slot that began; 0 when none did. With emit=completion its outputs have left
+ * or will, so what lies before it is finished rather than having them leave again. */
+static uint64_t last_begun(struct commit_window *win)
+{
+    for (uint64_t sequence = win->ring.tail; sequence > win->ring.head; sequence--) {
+        if (slot_get_state(slot_ring_at(&win->ring, sequence - 1)) >= SLOT_BEGUN) {
+            return sequence - 1;
+        }
+    }
+    return 0;
+}
+
 void commit_window_set_mode(struct commit_window *win, enum window_mode mode)
 {
     CHECK(mode >= commit_window_mode(win));
+    if (mode == WINDOW_DRAIN && win->emit == EMIT_COMPLETION) {
+        atomic_store_explicit(&win->drain_to, last_begun(win), memory_order_relaxed);
+    }
     /* a worker that reads the old mode begins one more record, no harm; one that reads the new mode
      * reads what had failed before it */
     atomic_store_explicit(&win->mode, (uint8_t)mode, memory_order_release);
@@ -410,6 +428,8 @@ bool commit_window_stop_at(struct commit_window *win, const struct slot *slot)
     /* once the window drains it only falls: what a worker gave back unrun stays unrun (I5) */
     if (failed != NOTHING_FAILED || commit_window_mode(win) == WINDOW_RUN) {
         atomic_store_explicit(&win->failed, slot->sequence, memory_order_relaxed);
+    } else if (slot->sequence < atomic_load_explicit(&win->drain_to, memory_order_relaxed)) {
+        atomic_store_explicit(&win->drain_to, slot->sequence, memory_order_relaxed);
     }
     return true;
 }
@@ -494,9 +514,26 @@ uint64_t commit_window_undelivered(const struct commit_window *win)
     return win->undelivered;
 }
 
+/* A slot that workers have runs, has run, or may still begin. What is unstarted in a window that
+ * drains is no reason to wait: it may lie behind records of partitions that run on. A worker that
+ * is just about to begin one is not seen; its completion comes late and changes nothing. */
+static bool is_at_work(const struct commit_window *win)
+{
+    if (win->outstanding == 0 || commit_window_mode(win) == WINDOW_RUN) {
+        return win->outstanding > 0;
+    }
+    for (uint64_t sequence = win->ring.head; sequence < win->ring.tail; sequence++) {
+        const struct slot *slot = slot_ring_at(&win->ring, sequence);
+        if (slot->outstanding && (slot_get_state(slot) >= SLOT_BEGUN || slot_may_begin(slot))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool commit_window_is_quiet(struct commit_window *win)
 {
-    return win->outstanding == 0 && win->waiting == 0 && win->undelivered == 0 &&
+    return !is_at_work(win) && win->waiting == 0 && win->undelivered == 0 &&
            commit_window_next_retirable(win) == NULL && !is_head_acked(win);
 }
 

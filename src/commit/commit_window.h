@@ -51,8 +51,8 @@ struct commit_window;
 
 enum window_mode {
     WINDOW_RUN,
-    WINDOW_DRAIN, /* nothing is admitted, nothing begins but what lies before a failed record; what
-                     runs is finished */
+    WINDOW_DRAIN, /* nothing is admitted; nothing begins but what lies before a failed record or,
+                     with emit=completion, before the last that began; what runs is finished */
     WINDOW_DEAD,  /* given away: what still comes back is only counted */
 };
 
@@ -187,8 +187,8 @@ uint32_t commit_window_outstanding(const struct commit_window *win);
 uint32_t commit_window_waiting(const struct commit_window *win);
 /* Emissions without a report. */
 uint64_t commit_window_undelivered(const struct commit_window *win);
-/* Nothing outstanding, waiting, retirable, undelivered, or acked at the head: as drained as it
- * gets, and commit_pos says so. */
+/* Nothing at work (outstanding, and when it drains begun or still to begin), nothing waiting,
+ * retirable, undelivered, or acked at the head: as drained as it gets, and commit_pos says so. */
 bool commit_window_is_quiet(struct commit_window *win) ON_THREAD(poll_thread);
 /* The oldest slot, or NULL; borrowed until the next take. */
 const struct slot *commit_window_head(const struct commit_window *win);

@@ -41,6 +41,7 @@ struct partition {
     uint32_t id;
     bool at_end;
     bool given_up;
+    bool frozen;
     uint32_t stash_first; /* records fetched and not admitted: stash[first .. first + count) */
     uint32_t stash_count;
     struct record stash[PARTITION_FETCH_MAX];
@@ -53,8 +54,7 @@ static_assert((int)CAUSE_TIMEOUT == (int)FAILURE_TIMEOUT, "one number");
 static_assert((int)CAUSE_COUNT == (int)FAILURE_KIND_COUNT, "one number");
 static_assert(16 + EPOCH_BITS + SEQUENCE_BITS == 64, "a tag is one word");
 
-static enum failure_action production_action(const struct partition *part,
-                                             const struct slot *slot);
+static enum failure_action production_action(const struct partition *part, const struct slot *slot);
 static uint16_t route(const struct partition *part, const struct record *rec);
 static size_t admit_stash(struct partition *part, struct slot **slots, bool *regressed)
     ON_THREAD(poll_thread);
@@ -122,6 +122,11 @@ void partition_drain(struct partition *part)
         commit_window_set_mode(part->window, WINDOW_DRAIN);
     }
     release_stash(part);
+}
+
+void partition_freeze(struct partition *part)
+{
+    part->frozen = true;
 }
 
 void partition_kill(struct partition *part)
@@ -497,6 +502,9 @@ static void note_latency(struct partition *part, const struct slot *slot, int64_
 
 enum partition_result partition_retire(struct partition *part, struct error *err)
 {
+    if (part->frozen) {
+        return PARTITION_IDLE;
+    }
     int64_t wall_ms = 0;
     enum partition_result result = send_letters(part, err);
     if (result == PARTITION_FAILED) {

@@ -84,9 +84,11 @@ void partition_look(struct partition *part, int64_t now_ms) ON_THREAD(poll_threa
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-/* Nothing is admitted from now on; nothing begins but what lies before a failed record; what runs
- * is finished. */
+/* Nothing is admitted from now on; nothing begins but what lies before a failed record or,
+ * with emit=completion, before the last that began; what runs is finished. */
 void partition_drain(struct partition *part) ON_THREAD(poll_thread);
+/* Nothing more of it retires: what is to be committed is final. */
+void partition_freeze(struct partition *part) ON_THREAD(poll_thread);
 /* It is no longer ours: what comes back is only counted. Records fetched and not admitted are
  * released. */
 void partition_kill(struct partition *part) ON_THREAD(poll_thread);

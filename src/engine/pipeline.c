@@ -19,11 +19,14 @@ enum {
     SLOTS_MAX = 256,
     REPORTS_MAX = 256,
     EVENTS_MAX = 64,
-    CHECK_TURNS = 64,      /* debug builds check the invariants every so many turns */
-    IDLE_MS = 250,         /* the longest sleep: keeps the membership alive */
-    IDLE_ENDING_MS = 5,    /* while a drain waits for the clock */
-    COMMIT_RETRY_MS = 100, /* after a refusal, when the end waits for it */
-    LOOK_MS = 100          /* between two looks at what changes slowly */
+    CHECK_TURNS = 64,        /* debug builds check the invariants every so many turns */
+    IDLE_MS = 250,           /* the longest sleep: keeps the membership alive */
+    IDLE_ENDING_MS = 5,      /* while a drain waits for the clock */
+    COMMIT_RETRY_MS = 100,   /* after a refusal, when the end waits for it */
+    REVOKE_COMMIT_MS = 5000, /* for the commit of what is revoked */
+    LEAVE_MS = 5000,         /* for the farewell to the group */
+    LEAVE_HURRY_MS = 2000,
+    LOOK_MS = 100 /* between two looks at what changes slowly */
 };
 
 enum stop_request { STOP_NONE, STOP_DRAIN, STOP_HURRY };
@@ -334,11 +337,10 @@ static void revoke(struct pipeline *pipeline, const struct source_event *event, 
     ON_THREAD(poll_thread)
 {
     pipeline->ready = false;
-    int64_t timeout_ms = pipeline->engine->drain_timeout_ms;
     bool ending = pipeline_state(pipeline) == PIPELINE_CLOSING;
-    int64_t drain_until_ms = ending ? now_ms : now_ms + timeout_ms;
+    int64_t drain_until_ms = ending ? now_ms : now_ms + pipeline->engine->drain_timeout_ms;
     rebalance_begin(&pipeline->rebalance, &pipeline->table, event, drain_until_ms,
-                    drain_until_ms + timeout_ms);
+                    drain_until_ms + REVOKE_COMMIT_MS);
 }
 
 static void lose(struct pipeline *pipeline, const struct source_event *event) ON_THREAD(poll_thread)
@@ -484,8 +486,10 @@ static bool commit(struct pipeline *pipeline, int64_t now_ms)
     bool ended = is_read_to_end(pipeline);
     bool dirty = commit_plan_is_dirty(&pipeline->table);
     set_at_end(pipeline, ended && !dirty && !plan->in_flight);
-    if (!dirty || plan->in_flight || pipeline->rebalance.open || pipeline->source_dead ||
-        pipeline_state(pipeline) >= PIPELINE_CLOSING) {
+    /* not between a revoke and the assignment after it: the group refuses it, and librdkafka before
+     * 2.10 loses the assignment over it */
+    if (!dirty || plan->in_flight || pipeline->rebalance.open || !pipeline->ready ||
+        pipeline->source_dead || pipeline_state(pipeline) >= PIPELINE_CLOSING) {
         return false;
     }
     bool last = ended && pipeline->engine->exit_at_end;
@@ -575,7 +579,11 @@ static void begin_close(struct pipeline *pipeline, int64_t now_ms) ON_THREAD(pol
     pipeline->undrained =
         !is_quiet(pipeline) || commit_plan_is_dirty(&pipeline->table) || pipeline->plan.in_flight;
     set_state(pipeline, PIPELINE_CLOSING);
-    pipeline->end_ms = now_ms + pipeline->engine->drain_timeout_ms;
+    for (size_t i = 0; i < pipeline->table.active_count; i++) {
+        partition_freeze(pipeline->table.active[i]);
+    }
+    bool hurry = atomic_load_explicit(&pipeline->stop, memory_order_relaxed) == STOP_HURRY;
+    pipeline->end_ms = now_ms + (hurry ? LEAVE_HURRY_MS : LEAVE_MS);
     pipeline->source->ops->close(pipeline->source);
 }
 

@@ -53,6 +53,9 @@ bool rebalance_turn(struct rebalance *rebalance, struct partition_table *table,
     if (!is_quiet(rebalance) && now_ms < rebalance->drain_until_ms) {
         return false;
     }
+    for (size_t i = 0; i < rebalance->count; i++) {
+        partition_freeze(rebalance->revoked[i]); /* or it would leave behind the commit */
+    }
     bool in_time = now_ms < rebalance->commit_until_ms;
     if (plan->in_flight && in_time) {
         return false;

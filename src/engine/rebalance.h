@@ -3,7 +3,7 @@
  *
  * Why: while some partitions are given back in good order, the others run on. The steps are states
  * and not a nested loop, so every turn of the pipeline serves all partitions alike: drain until
- * quiet or the deadline -> commit what was acked -> kill (epoch ends) -> answer
+ * quiet or the deadline -> freeze -> commit what was acked -> kill (epoch ends) -> answer
  *
  * Thread: poll thread.
  * Borrows: partitions of the table.

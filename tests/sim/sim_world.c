@@ -155,8 +155,8 @@ void sim_world_fini(struct sim_world *world)
 
 /* --- records ------------------------------------------------------------------------------- */
 
-/* A drain leaves what has not begun, so that with K > 1 or retries later records may have run
- * before it; with emit=completion they have also left. Both come again. */
+/* A drain leaves what has not begun, so that with K > 1 and emit=input, or with retries, later
+ * records may have run before it, which run again. */
 static bool runs_once(const struct sim_world *world)
 {
     return world->calm && world->workers == 1 && !world->script_failure;
@@ -164,7 +164,7 @@ static bool runs_once(const struct sim_world *world)
 
 static bool leaves_once(const struct sim_world *world)
 {
-    return world->calm && (world->options.emit == EMIT_INPUT || runs_once(world));
+    return world->calm;
 }
 
 uint32_t sim_begin_era(struct sim_world *world, int32_t partition)

@@ -401,6 +401,71 @@ Test(commit_window, a_failure_during_a_drain_begins_nothing)
     end(win);
 }
 
+Test(commit_window, with_emit_completion_a_drain_begins_what_lies_before_what_began)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_COMPLETION);
+    struct slot *slots[5];
+    for (int i = 0; i < 5; i++) {
+        slots[i] = admit(win, i, (uint16_t)i);
+    }
+    run(slots[1], OUTCOME_DONE, 1);
+    run(slots[3], OUTCOME_DONE, 1);
+    complete(win, slots[3]);
+    cr_assert_eq(retire(win), 1, "its output has left");
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    cr_assert_not(begins(slots[4]));
+    cr_assert_not(commit_window_is_quiet(win), "0 and 2 are still to begin");
+    run(slots[2], OUTCOME_FAILED, 0);
+    complete(win, slots[2]);
+    cr_assert(commit_window_stop_at(win, slots[2]));
+    complete(win, slots[1]);
+    run(slots[0], OUTCOME_DONE, 0);
+    complete(win, slots[0]);
+    cr_assert_eq(retire(win), 2);
+    end(win);
+}
+
+Test(commit_window, a_failure_in_such_a_drain_begins_nothing_behind_it)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_COMPLETION);
+    struct slot *slots[4];
+    for (int i = 0; i < 4; i++) {
+        slots[i] = admit(win, i, (uint16_t)i);
+    }
+    run(slots[3], OUTCOME_DONE, 0);
+    complete(win, slots[3]);
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    run(slots[1], OUTCOME_FAILED, 0);
+    complete(win, slots[1]);
+    cr_assert(commit_window_stop_at(win, slots[1]));
+    cr_assert_not(begins(slots[2]), "no commit can pass it");
+    cr_assert(begins(slots[0]));
+    end(win);
+}
+
+Test(commit_window, a_drain_does_not_wait_for_what_never_begins)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 0);
+    cr_assert_not(commit_window_is_quiet(win));
+    cr_assert(begins(a));
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    cr_assert_not(commit_window_is_quiet(win), "one runs");
+    thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
+    a->work.outcome = OUTCOME_DONE;
+    slot_finish(a);
+    thread_role_set(ROLE_POLL);
+    cr_assert_not(commit_window_is_quiet(win), "it has run and is on its way back");
+    complete(win, a);
+    retire(win);
+    take(win);
+    cr_assert(commit_window_is_quiet(win), "the other may lie behind another partition's");
+    cr_assert_not(begins(b));
+    end(win);
+}
+
 Test(commit_window, an_offset_at_or_below_the_last_one_is_a_regression)
 {
     struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
