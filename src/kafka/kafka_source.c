@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_role.h"
@@ -17,6 +18,7 @@
 
 enum {
     FETCH_MAX = 256,
+    READY_MS = 10000,   /* between a revoke and the assignment after it, at most */
     COMMITTED_MS = 3000 /* for the question which offsets are committed */
 };
 
@@ -35,6 +37,7 @@ struct kafka_source {
     struct kafka_trouble trouble;
     struct kafka_partition *fetching;       /* while it is fetched: errors then are of it */
     rd_kafka_event_t *rebalance;            /* waits for the answer */
+    enum source_event_kind rebalance_kind;  /* what was told of it */
     rd_kafka_topic_partition_list_t *fixed; /* assigned without a group; NULL: by the group */
     bool fixed_due;                         /* their ASSIGN event is due, */
     bool fixed_open;                        /* or waits for its answer */
@@ -43,8 +46,12 @@ struct kafka_source {
     struct source_commit *commits; /* in flight, then in the COMMITTED event */
     size_t commit_count;
     size_t commit_capacity;
-    bool committed; /* a COMMITTED event is due without librdkafka's */
-    bool ready_due; /* a READY event is due */
+    rd_kafka_topic_partition_list_t *committing; /* of `commits`, in their order */
+    bool committed;                              /* a COMMITTED event is due without librdkafka's */
+    bool ready_due;                              /* a READY event is due */
+    unsigned assigns_before; /* ASSIGN events that come before the one which makes it ready */
+    int64_t ready_by_ms;     /* then it is ready all the same; 0: it is */
+    struct clock_source clock;
     bool closing;
     bool closed_told;
     struct error error; /* of the last commit */
@@ -57,6 +64,8 @@ static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_even
 static struct source_event changed_parts(struct kafka_source *s, enum source_event_kind kind,
                                          const rd_kafka_topic_partition_list_t *list);
 static struct source_event committed_event(struct kafka_source *s);
+static void note_ready(struct kafka_source *s, bool assign, bool revoke_some);
+static bool is_overdue(const struct kafka_source *s);
 static void note_results(struct kafka_source *s, rd_kafka_event_t *event);
 static void note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text);
 
@@ -110,6 +119,9 @@ static void source_destroy(struct source *source)
     if (s->rk) {
         rd_kafka_destroy_flags(s->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     }
+    if (s->committing) {
+        rd_kafka_topic_partition_list_destroy(s->committing);
+    }
     if (s->fixed) {
         rd_kafka_topic_partition_list_destroy(s->fixed);
     }
@@ -138,8 +150,9 @@ static struct source_event source_poll(struct source *source)
         s->fixed_open = true;
         return changed_parts(s, SOURCE_ASSIGN, s->fixed);
     }
-    if (s->ready_due) {
+    if (s->ready_due || is_overdue(s)) {
         s->ready_due = false;
+        s->ready_by_ms = 0;
         return (struct source_event){.kind = SOURCE_READY};
     }
     if (s->committed) {
@@ -207,7 +220,7 @@ static void on_error(rd_kafka_t *rk, int code, const char *text, void *opaque)
 
 static void note_error(struct kafka_source *s, rd_kafka_resp_err_t code, const char *text)
 {
-    char where[300];
+    char where[300] = "";
     const struct kafka_partition *part = s->fetching;
     if (part) {
         snprintf(where, sizeof where, "%s [%d]", part->topic->name, (int)part->partition);
@@ -261,6 +274,7 @@ static struct source_event rebalance_event(struct kafka_source *s, rd_kafka_even
     } else if (code == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS && !rd_kafka_assignment_lost(s->rk)) {
         kind = SOURCE_REVOKE;
     }
+    s->rebalance_kind = kind;
     return changed_parts(s, kind, rd_kafka_event_topic_partition_list(event));
 }
 
@@ -304,6 +318,25 @@ static void begin_new_parts(struct kafka_source *s, rd_kafka_topic_partition_lis
     rd_kafka_topic_partition_list_destroy(fresh);
 }
 
+/* What is assigned is whole after the assignment that follows a revoke. A cooperative revoke has
+ * two of them: what the member gets for it, then, when it has joined again, the final one. Should
+ * that not come, it is ready after a while. */
+static void note_ready(struct kafka_source *s, bool assign, bool revoke_some)
+{
+    if (assign && s->assigns_before > 0) {
+        s->assigns_before--;
+        return;
+    }
+    s->ready_due = assign;
+    s->assigns_before = revoke_some;
+    s->ready_by_ms = assign ? 0 : clock_ms(&s->clock) + READY_MS;
+}
+
+static bool is_overdue(const struct kafka_source *s)
+{
+    return s->ready_by_ms != 0 && clock_ms(&s->clock) >= s->ready_by_ms;
+}
+
 static void source_answer(struct source *source)
 {
     thread_assert_poll();
@@ -342,8 +375,7 @@ static void source_answer(struct source *source)
     }
     rd_kafka_event_destroy(event);
     s->rebalance = NULL;
-    /* an eager revoke is followed by an assignment, a cooperative one perhaps by nothing */
-    s->ready_due = assign || cooperative;
+    note_ready(s, assign, s->rebalance_kind == SOURCE_REVOKE && cooperative);
 }
 
 /* --- records ------------------------------------------------------------------------------- */
@@ -405,15 +437,29 @@ static void source_commit(struct source *source, const struct source_commit *com
             commits[i].position;
         s->commits[i].refused = true; /* until the answer says otherwise */
     }
+    if (s->committing) {
+        rd_kafka_topic_partition_list_destroy(s->committing);
+    }
+    s->committing = list;
     rd_kafka_resp_err_t code = rd_kafka_commit_queue(s->rk, list, s->queue, NULL, NULL);
-    rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         error_set(&s->error, E_BROKER, "commit: %s", rd_kafka_err2str(code));
         s->committed = true;
     }
 }
 
-/* The answer lists the same partitions in the same order as the request. */
+/* Which of the commits an element of the answer is about; NULL: none. The answer is in an order of
+ * its own. */
+static struct source_commit *find_commit(struct kafka_source *s, size_t guess,
+                                         const rd_kafka_topic_partition_t *one)
+{
+    const rd_kafka_topic_partition_t *asked = &s->committing->elems[guess];
+    if (asked->partition != one->partition || strcmp(asked->topic, one->topic) != 0) {
+        asked = rd_kafka_topic_partition_list_find(s->committing, one->topic, one->partition);
+    }
+    return asked ? &s->commits[asked - s->committing->elems] : NULL;
+}
+
 static void note_results(struct kafka_source *s, rd_kafka_event_t *event)
 {
     rd_kafka_resp_err_t code = rd_kafka_event_error(event);
@@ -424,9 +470,11 @@ static void note_results(struct kafka_source *s, rd_kafka_event_t *event)
     }
     for (size_t i = 0; i < s->commit_count; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];
-        s->commits[i].refused = code || one->err || one->offset != s->commits[i].position;
-        s->commits[i].gone = one->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
-                             kafka_trouble_is_missing(&s->trouble);
+        struct source_commit *commit = find_commit(s, i, one);
+        CHECK(commit != NULL);
+        commit->refused = code || one->err || one->offset != commit->position;
+        commit->gone = one->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
+                       kafka_trouble_is_missing(&s->trouble);
         if (one->err) {
             error_set(&s->error, E_BROKER, "commit: %s", rd_kafka_err2str(one->err));
         }
@@ -536,6 +584,7 @@ struct source *kafka_source_open(const struct kafka_source_options *options, str
     struct kafka_source *s = memory_alloc(sizeof *s);
     s->base.ops = &OPS;
     s->brokers = memory_copy_text(options->settings.brokers);
+    s->clock = clock_system();
     s->subscription = rd_kafka_topic_partition_list_new((int)options->topic_count);
     s->partition_counts = memory_alloc_array(options->topic_count, sizeof *s->partition_counts);
     s->from_latest =

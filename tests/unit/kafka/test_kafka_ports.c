@@ -327,6 +327,30 @@ Test(kafka_ports, an_end_in_one_batch_with_records_is_told)
     leave(source);
 }
 
+Test(kafka_ports, a_commit_is_confirmed_for_each_partition_in_whatever_order)
+{
+    struct source *source = open_source();
+    struct source_event event = await(source, SOURCE_ASSIGN);
+    cr_assert_eq(event.partition_count, 2);
+    void *handles[2] = {event.partitions[0].handle, event.partitions[1].handle};
+    source->ops->answer(source);
+    await(source, SOURCE_READY);
+    for (size_t first = 0; first < 2; first++) {
+        struct source_commit commits[2] = {
+            {.handle = handles[first], .position = 5 + (int64_t)first, .tag = 1},
+            {.handle = handles[1 - first], .position = 15 + (int64_t)first, .tag = 2}};
+        source->ops->commit(source, commits, 2);
+        event = await(source, SOURCE_COMMITTED);
+        cr_assert_eq(event.commit_count, 2);
+        for (size_t i = 0; i < 2; i++) {
+            cr_assert_not(event.commits[i].refused, "%s", event.err->text);
+            cr_assert_eq(event.commits[i].tag, i + 1);
+            cr_assert_eq(event.commits[i].handle, commits[i].handle);
+        }
+    }
+    leave(source);
+}
+
 Test(kafka_ports, a_held_partition_keeps_its_records)
 {
     struct sink *sink = open_sink();
