@@ -63,8 +63,8 @@ bool demo_command(const struct arguments *args, struct error *err)
     const char *folder = given ? given->value : DEFAULT_TEXT;
     config_init(&demo.cfg);
     bool ok = configure(&demo, args->operand_count ? args->operands[0] : DEFAULT_SCRIPT, err) &&
-              runtime_check(&demo.runtime, &demo.cfg, err) && runtime_open(&demo.runtime, err) &&
-              load_text(&demo, folder, err) && run(&demo, err);
+              config_check_run(&demo.cfg, err) && runtime_check(&demo.runtime, &demo.cfg, err) &&
+              runtime_open(&demo.runtime, err) && load_text(&demo, folder, err) && run(&demo, err);
     if (ok) {
         show_result(&demo);
     }

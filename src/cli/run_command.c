@@ -15,8 +15,9 @@ bool run_command(const struct arguments *args, struct error *err)
 {
     struct config cfg;
     struct runtime runtime = {0};
-    bool ok = run_arguments_load(args, &cfg, err) && runtime_check(&runtime, &cfg, err) &&
-              runtime_open(&runtime, err) && run_engine(&runtime, err);
+    bool ok = run_arguments_load(args, &cfg, err) && config_check_run(&cfg, err) &&
+              runtime_check(&runtime, &cfg, err) && runtime_open(&runtime, err) &&
+              run_engine(&runtime, err);
     runtime_close(&runtime);
     config_fini(&cfg);
     return ok;

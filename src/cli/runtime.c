@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/byte_buffer.h"
 #include "base/check.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "engine/thread_groups.h"
 #include "kafka/kafka_sink.h"
@@ -25,17 +27,24 @@ static_assert((int)CONFIG_KIND_COUNT == (int)FAILURE_KIND_COUNT, "error.policy.<
 static_assert(LOCAL_LINES == 0, "local.framing");
 static_assert(LOCAL_RECORDS == 1, "local.framing");
 
+enum { TOPIC_MAX = 249 /* Kafka's */ };
+
 static const char *const OFFSET_RESETS[] = {
     [CONFIG_RESET_EARLIEST] = "earliest",
     [CONFIG_RESET_LATEST] = "latest",
     [CONFIG_RESET_NONE] = "error",
 };
 
+/* Whose positions those of a run without application.id are. */
+static const char NO_APPLICATION[] = "moontide";
+
 static void fill_options(struct runtime *runtime);
 static void fill_failure(struct runtime *runtime);
 static void fill_kafka(struct runtime *runtime);
 static bool check_inputs(const struct config *cfg, struct error *err);
 static bool check_admin(struct runtime *runtime, struct error *err);
+static bool check_topic(const struct config *cfg, size_t index, struct error *err);
+static void warn_of_unused(const struct runtime *runtime);
 static bool load_script(struct runtime *runtime, struct error *err);
 static bool check_letter_route(const struct config *cfg, struct error *err);
 static void list_outputs(struct runtime *runtime);
@@ -45,7 +54,8 @@ static struct sink *open_sink(void *context, unsigned pipeline, struct error *er
 
 static bool is_local(const struct runtime *runtime)
 {
-    return config_is_local(runtime->cfg->input_topics.items[0]);
+    return runtime->cfg->input_topics.count > 0 &&
+           config_is_local(runtime->cfg->input_topics.items[0]);
 }
 
 static bool writes_local(const struct config *cfg)
@@ -59,11 +69,14 @@ static bool writes_local(const struct config *cfg)
 bool runtime_check(struct runtime *runtime, const struct config *cfg, struct error *err)
 {
     *runtime = (struct runtime){.cfg = cfg};
-    if (!config_check_run(cfg, err) || !check_inputs(cfg, err) || !check_admin(runtime, err)) {
+    if (!config_check_script(cfg, err) || !check_inputs(cfg, err) || !check_admin(runtime, err)) {
         return false;
     }
     fill_options(runtime);
     fill_kafka(runtime);
+    if (!kafka_settings_check(&runtime->kafka, err)) {
+        return false;
+    }
     if (!thread_groups_check(runtime->options.num_stream_threads,
                              runtime->options.num_threads_per_task, err)) {
         return false;
@@ -76,13 +89,41 @@ bool runtime_check(struct runtime *runtime, const struct config *cfg, struct err
                               runtime->options.num_threads_per_task, err);
 }
 
+/* Names are those that Kafka takes, each once. */
+static bool check_topic(const struct config *cfg, size_t index, struct error *err)
+{
+    static const char LEGAL[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *topic = cfg->input_topics.items[index];
+    if (strlen(topic) > TOPIC_MAX || topic[strspn(topic, LEGAL)] != 0) {
+        return error_set(
+            err, E_CONFIG,
+            "input.topics: \"%s\" is no name of a topic: letters, digits, dot, _ and - "
+            "make one, %d at most; a file is file:PATH",
+            topic, TOPIC_MAX);
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(cfg->input_topics.items[i], topic) == 0) {
+            return error_set(err, E_CONFIG, "input.topics names \"%s\" twice", topic);
+        }
+    }
+    if (cfg->output_topic && strcmp(cfg->output_topic, topic) == 0) {
+        log_warn("the output is an input as well: what is written is read again",
+                 LOG_STR("topic", topic));
+    }
+    return true;
+}
+
 /* Inputs are all topics or all of this machine, and so are outputs: a pipeline has one source and
  * one sink. */
 static bool check_inputs(const struct config *cfg, struct error *err)
 {
     size_t local = 0;
     for (size_t i = 0; i < cfg->input_topics.count; i++) {
-        local += config_is_local(cfg->input_topics.items[i]);
+        const char *topic = cfg->input_topics.items[i];
+        local += config_is_local(topic);
+        if (!config_is_local(topic) && !check_topic(cfg, i, err)) {
+            return false;
+        }
     }
     if (local > 0 && local < cfg->input_topics.count) {
         return error_set(err, E_CONFIG,
@@ -196,6 +237,22 @@ static bool load_script(struct runtime *runtime, struct error *err)
     return runtime->script != NULL;
 }
 
+/* What was asked for and has no effect. */
+static void warn_of_unused(const struct runtime *runtime)
+{
+    const struct config *cfg = runtime->cfg;
+    bool topics = !is_local(runtime) || !writes_local(cfg);
+    if (cfg->bootstrap_servers && cfg->embedded) {
+        log_warn("an embedded Kafka runs, these brokers are not used",
+                 LOG_STR("bootstrap.servers", cfg->bootstrap_servers));
+    } else if (cfg->bootstrap_servers && !topics) {
+        log_warn("no topic is read or written, these brokers are not used",
+                 LOG_STR("bootstrap.servers", cfg->bootstrap_servers));
+    } else if (cfg->embedded && !topics) {
+        log_warn("no topic is read or written, the embedded Kafka is not used");
+    }
+}
+
 /* --- open ---------------------------------------------------------------------------------- */
 
 bool runtime_open(struct runtime *runtime, struct error *err)
@@ -209,6 +266,7 @@ bool runtime_open(struct runtime *runtime, struct error *err)
         .context = runtime,
         .processors = lua_processor_factory(runtime->script),
     };
+    warn_of_unused(runtime);
     if (cfg->embedded && !open_cluster(runtime, err)) {
         return false;
     }
@@ -218,12 +276,13 @@ bool runtime_open(struct runtime *runtime, struct error *err)
         }
         list_outputs(runtime);
         runtime->routes = local_routes_open(
-            &(struct local_routes_options){.outputs = runtime->outputs,
-                                           .output_count = runtime->output_count,
-                                           .inputs = cfg->input_topics.items,
-                                           .input_count =
-                                               is_local(runtime) ? cfg->input_topics.count : 0,
-                                           .framing = (enum local_framing)cfg->local_framing},
+            &(struct local_routes_options){
+                .outputs = runtime->outputs,
+                .output_count = runtime->output_count,
+                .inputs = cfg->input_topics.items,
+                .input_count = is_local(runtime) ? cfg->input_topics.count : 0,
+                .framing = (enum local_framing)cfg->local_framing,
+                .append = cfg->state_dir && !cfg->local_from_start && is_local(runtime)},
             err);
         return runtime->routes != NULL;
     }
@@ -278,6 +337,7 @@ static bool open_cluster(struct runtime *runtime, struct error *err)
             return false;
         }
     }
+    log_info("embedded Kafka", LOG_STR("bootstrap.servers", runtime->kafka.brokers));
     if (writes_local(cfg)) {
         return true;
     }
@@ -318,8 +378,23 @@ static struct source *open_local(struct runtime *runtime, unsigned pipeline, str
     for (size_t i = pipeline; i < all->count; i += pipelines(runtime)) {
         runtime->inputs[count++] = all->items[i];
     }
-    return local_source_create(runtime->inputs, count,
-                               (enum local_framing)runtime->cfg->local_framing, err);
+    struct source *source = local_source_create(
+        runtime->inputs, count, (enum local_framing)runtime->cfg->local_framing, err);
+    if (source == NULL || runtime->cfg->state_dir == NULL) {
+        return source;
+    }
+    struct byte_buffer folder = {0};
+    byte_buffer_printf(&folder, "%s/%s/inputs", runtime->cfg->state_dir,
+                       runtime->cfg->application_id ? runtime->cfg->application_id
+                                                    : NO_APPLICATION);
+    bool kept =
+        local_source_keep(source, byte_buffer_text(&folder), runtime->cfg->local_from_start, err);
+    byte_buffer_fini(&folder);
+    if (!kept) {
+        source->ops->destroy(source);
+        return NULL;
+    }
+    return source;
 }
 
 static struct source *open_source(void *context, unsigned pipeline, struct error *err)

@@ -38,8 +38,8 @@ struct runtime {
     size_t output_count;
 };
 
-/* Loads the script and checks all that can be checked without a broker (R5, R6, inputs, settings).
- */
+/* Loads the script and checks all that can be checked without a broker (R5, R6, inputs, settings);
+ * inputs and brokers may be missing, which config_check_run sees. */
 bool runtime_check(struct runtime *runtime, const struct config *cfg, struct error *err);
 /* After runtime_check: starts the embedded cluster with its topics, if there is to be one, and
  * opens local outputs. The engine can be created afterwards. */

@@ -294,11 +294,17 @@ static const char *origin_of(const struct config *cfg, const char *section, cons
     return cfg->origins[option_table_index(option)];
 }
 
+bool config_check_script(const struct config *cfg, struct error *err)
+{
+    return cfg->script_file != NULL ||
+           error_set(err, E_CONFIG,
+                     "no script: name one on the command line, or set file in [script]");
+}
+
 bool config_check_run(const struct config *cfg, struct error *err)
 {
-    if (cfg->script_file == NULL) {
-        return error_set(err, E_CONFIG,
-                         "no script: name one on the command line, or set file in [script]");
+    if (!config_check_script(cfg, err)) {
+        return false;
     }
     if (cfg->input_topics.count == 0) {
         return error_set(err, E_CONFIG,

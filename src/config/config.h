@@ -95,6 +95,8 @@ struct config {
     int auto_offset_reset;       /* enum config_offset_reset */
     bool exit_at_end;
     int local_framing; /* enum local_framing of local/local_framing.h */
+    const char *state_dir;
+    bool local_from_start;
     bool embedded;
     int64_t embedded_partitions;
     /* [script] */
@@ -140,6 +142,8 @@ void config_fini(struct config *cfg);
  * False: cfg holds a part of it and is only good for config_fini. */
 bool config_load(struct config *cfg, const struct config_request *request, struct error *err);
 
+/* A check needs a script and nothing else; E_CONFIG. */
+bool config_check_script(const struct config *cfg, struct error *err);
 /* Checks that there is all that a run needs: a script, inputs, and for Kafka servers and a group.
  */
 bool config_check_run(const struct config *cfg, struct error *err);

@@ -101,6 +101,11 @@ static const struct option OPTIONS[] = {
     {"moontide", "local.framing", OPTION_ENUM, FIELD(local_framing), .fallback = "lines",
      .choices = FRAMINGS, .flag = "--frame",
      .doc = "Files and pipes: values as lines, or whole records after their length."},
+    {"moontide", "state.dir", OPTION_STRING, FIELD(state_dir),
+     .doc = "Folder for positions in input files: a restart goes on, and output files are appended "
+            "to."},
+    {"moontide", "local.from.start", OPTION_BOOL, FIELD(local_from_start), .fallback = "false",
+     .flag = "--from-start", .doc = "Begin input files at their start, whatever state.dir says."},
     {"moontide", "embedded", OPTION_BOOL, FIELD(embedded), .fallback = "false",
      .flag = "--embedded", .doc = "Run a Kafka inside the process, for demos and prototypes."},
     {"moontide", "embedded.partitions", OPTION_INT, FIELD(embedded_partitions), .fallback = "4",

@@ -7,8 +7,9 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "kafka/kafka_topics.h"
 
-enum { BROKERS = 1, LOAD_MS = 30000 };
+enum { BROKERS = 1, LOAD_MS = 30000, LOOK_MS = 5000 };
 
 struct embedded_cluster {
     rd_kafka_t *rk; /* a producer: carries the cluster, and loads it */
@@ -72,6 +73,12 @@ bool embedded_cluster_add_topic(struct embedded_cluster *cluster, const char *to
     CHECK(partitions > 0);
     rd_kafka_resp_err_t code =
         rd_kafka_mock_topic_create(cluster->mock, topic, partitions, BROKERS);
+    int32_t present = 0;
+    if (code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS &&
+        kafka_topics_look(cluster->rk, topic, LOOK_MS, &present) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        present == partitions) {
+        return true;
+    }
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return error_set(err, E_BROKER, "embedded Kafka: topic \"%s\": %s", topic,
                          rd_kafka_err2str(code));

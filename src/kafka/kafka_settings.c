@@ -109,6 +109,23 @@ rd_kafka_conf_t *kafka_settings_producer(const struct kafka_settings *settings, 
     return NULL;
 }
 
+bool kafka_settings_check(const struct kafka_settings *settings, struct error *err)
+{
+    struct kafka_settings full = *settings;
+    full.brokers = full.brokers ? full.brokers : "none";
+    full.group = full.group ? full.group : "none";
+    rd_kafka_conf_t *consumer = kafka_settings_consumer(&full, err);
+    rd_kafka_conf_t *producer = consumer ? kafka_settings_producer(&full, err) : NULL;
+    bool good = producer != NULL;
+    if (consumer) {
+        rd_kafka_conf_destroy(consumer);
+    }
+    if (producer) {
+        rd_kafka_conf_destroy(producer);
+    }
+    return good;
+}
+
 static bool set_all(rd_kafka_conf_t *conf, const struct kafka_setting *items, size_t count,
                     struct error *err)
 {

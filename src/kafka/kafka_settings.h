@@ -47,4 +47,8 @@ struct kafka_settings {
 rd_kafka_conf_t *kafka_settings_consumer(const struct kafka_settings *settings, struct error *err);
 rd_kafka_conf_t *kafka_settings_producer(const struct kafka_settings *settings, struct error *err);
 
+/* True when both would be made: keys and values are checked though no client is needed. brokers and
+ * group may be NULL. */
+bool kafka_settings_check(const struct kafka_settings *settings, struct error *err);
+
 #endif

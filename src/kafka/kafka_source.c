@@ -18,8 +18,9 @@
 
 enum {
     FETCH_MAX = 256,
-    READY_MS = 10000,   /* between a revoke and the assignment after it, at most */
-    COMMITTED_MS = 3000 /* for the question which offsets are committed */
+    COOPERATIVE_GOOD = 0x020a0000, /* librdkafka 2.10 */
+    READY_MS = 10000,              /* between a revoke and the assignment after it, at most */
+    COMMITTED_MS = 3000            /* for the question which offsets are committed */
 };
 
 static const uint64_t WAKE = 1; /* what an eventfd takes */
@@ -578,6 +579,22 @@ static bool connect_consumer(struct kafka_source *s, const struct kafka_source_o
     return true;
 }
 
+/* The user chose a strategy that this version of librdkafka is not good at. */
+static void warn_of_cooperative(rd_kafka_t *rk)
+{
+    char strategy[256] = "";
+    size_t size = sizeof strategy;
+    rd_kafka_conf_get(rd_kafka_conf(rk), "partition.assignment.strategy", strategy, &size);
+    if (strstr(strategy, "cooperative") && rd_kafka_version() < COOPERATIVE_GOOD) {
+        log_warn(
+            "cooperative-sticky needs librdkafka 2.10: before, a commit during a rebalance may "
+            "lose the assignment, so that records run again; before 2.6.1 the assignor may "
+            "loop without end, and before 2.3 a member that leaves early aborts; the default "
+            "strategy has none of these",
+            LOG_STR("librdkafka", rd_kafka_version_str()));
+    }
+}
+
 struct source *kafka_source_open(const struct kafka_source_options *options, struct error *err)
 {
     CHECK(options->topic_count > 0);
@@ -592,6 +609,9 @@ struct source *kafka_source_open(const struct kafka_source_options *options, str
     if (!connect_consumer(s, options, err)) {
         source_destroy(&s->base);
         return NULL;
+    }
+    if (options->member == 0) {
+        warn_of_cooperative(s->rk);
     }
     if (options->fixed_members > 0) {
         s->fixed = rd_kafka_topic_partition_list_new(1);

@@ -8,27 +8,23 @@
 enum { MISSING_MS = 5000 /* how long a topic is missing before that is believed */ };
 
 static void doubt(struct kafka_trouble *trouble, const char *text);
+static void note_fatal(struct kafka_trouble *trouble, rd_kafka_resp_err_t cause, const char *text);
 static void end(struct kafka_trouble *trouble, enum source_event_kind kind);
 static void look(struct kafka_trouble *trouble);
 
 void kafka_trouble_note(struct kafka_trouble *trouble, rd_kafka_resp_err_t code, const char *where,
                         const char *text)
 {
+    /* a fatal error may come under its own name, as FENCED_INSTANCE_ID does */
     char fatal[512];
+    rd_kafka_resp_err_t cause = rd_kafka_fatal_error(trouble->rk, fatal, sizeof fatal);
+    if (cause != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        note_fatal(trouble, cause, fatal);
+        return;
+    }
     const char *colon = where ? ": " : "";
     where = where ? where : "";
     switch (code) {
-    case RD_KAFKA_RESP_ERR__FATAL:
-        code = rd_kafka_fatal_error(trouble->rk, fatal, sizeof fatal);
-        error_set(&trouble->err, E_BROKER, "consumer: %s: %s", rd_kafka_err2name(code), fatal);
-        if (code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID) {
-            error_set(&trouble->err, E_BROKER,
-                      "another member of the group has the same group.instance.id: give each "
-                      "process one of its own (%s: %s)",
-                      rd_kafka_err2name(code), fatal);
-        }
-        end(trouble, SOURCE_FATAL);
-        break;
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
         error_set(&trouble->err, E_BROKER, "consumer of %s: %s: %s", trouble->brokers,
@@ -55,6 +51,22 @@ void kafka_trouble_note(struct kafka_trouble *trouble, rd_kafka_resp_err_t code,
     default:
         log_warn("consumer", LOG_STR("code", rd_kafka_err2name(code)), LOG_STR("text", text));
     }
+}
+
+static void note_fatal(struct kafka_trouble *trouble, rd_kafka_resp_err_t cause, const char *text)
+{
+    if (trouble->told == SOURCE_FATAL) {
+        return;
+    }
+    if (cause == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID) {
+        error_set(&trouble->err, E_BROKER,
+                  "another member of the group has the same group.instance.id: give each process "
+                  "one of its own (%s: %s)",
+                  rd_kafka_err2name(cause), text);
+    } else {
+        error_set(&trouble->err, E_BROKER, "consumer: %s: %s", rd_kafka_err2name(cause), text);
+    }
+    end(trouble, SOURCE_FATAL);
 }
 
 /* Worse replaces what was told or is due; the first of a kind stays. */

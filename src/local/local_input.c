@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "local/local_address.h"
 #include "local/local_chunk.h"
+#include "local/local_starts.h"
 
 enum { ROOM_MIN = 4096, JOIN_TIMEOUT_MS = 1000 };
 static_assert(LOCAL_CHUNKS_AHEAD >= 2, "the reader waits with one unsealed chunk in the list");
@@ -23,6 +24,8 @@ struct local_input {
     const char *name IMMUTABLE;
     enum local_framing framing IMMUTABLE;
     int fd IMMUTABLE;
+    bool is_file IMMUTABLE;          /* regular, and opened by its name */
+    bool resumed IMMUTABLE;          /* by local_input_resume, from wherever */
     struct wakeup *wakeup IMMUTABLE; /* NULL until started; borrowed */
     struct wakeup stop;              /* ends the reader's sleep in poll(2) */
     struct thread thread;
@@ -46,6 +49,8 @@ struct local_input {
     struct local_chunk *parsing OWNED_BY(poll_thread); /* first, while parsed < parse_end */
     size_t parse_end OWNED_BY(poll_thread);            /* its `ready` when last looked at */
     int64_t next_offset OWNED_BY(poll_thread);
+    uint64_t next_byte OWNED_BY(poll_thread);         /* where the next record begins */
+    struct local_starts starts OWNED_BY(poll_thread); /* filled when resumed */
     enum local_input_state state OWNED_BY(poll_thread);
     struct error failure OWNED_BY(poll_thread);
 };
@@ -100,7 +105,44 @@ static bool open_descriptor(struct local_input *input, const char *path, struct 
         return error_set(err, E_IO, "reading %s: it is a directory", input->name);
     }
     input->fd = fd;
+    input->is_file = path && S_ISREG(status.st_mode);
     return true;
+}
+
+bool local_input_can_resume(const struct local_input *input)
+{
+    return input->is_file;
+}
+
+int local_input_descriptor(const struct local_input *input)
+{
+    return input->fd;
+}
+
+bool local_input_resume(struct local_input *input, const struct local_mark *mark,
+                        struct error *err) NO_THREAD_ANALYSIS
+{
+    CHECK(input->is_file);
+    CHECK(input->wakeup == NULL);
+    if (lseek(input->fd, (off_t)mark->byte, SEEK_SET) < 0) {
+        return error_set(err, E_IO, "reading %s: %s", input->name, strerrordesc_np(errno));
+    }
+    input->read_bytes = mark->byte;
+    input->next_byte = mark->byte;
+    input->next_offset = mark->offset;
+    input->resumed = true;
+    local_starts_init(&input->starts, mark->offset);
+    return true;
+}
+
+struct local_mark local_input_mark(struct local_input *input, int64_t offset)
+{
+    CHECK(input->resumed);
+    CHECK(offset <= input->next_offset);
+    uint64_t byte =
+        offset == input->next_offset ? input->next_byte : local_starts_find(&input->starts, offset);
+    local_starts_forget(&input->starts, offset);
+    return (struct local_mark){.offset = offset, .byte = byte};
 }
 
 void local_input_start(struct local_input *input, struct wakeup *wakeup)
@@ -111,8 +153,9 @@ void local_input_start(struct local_input *input, struct wakeup *wakeup)
     thread_start(&input->thread, "tide-read", ROLE_NONE, read_all, input);
 }
 
-static void free_all(struct local_input *input)
+static void free_all(struct local_input *input) NO_THREAD_ANALYSIS
 {
+    local_starts_fini(&input->starts);
     while (input->first) {
         struct local_chunk *chunk = input->first;
         input->first = chunk->next;
@@ -284,7 +327,11 @@ size_t local_input_fetch(struct local_input *input, struct record *recs, size_t 
             mark_damaged(input, &fault);
             break;
         }
+        if (input->resumed) {
+            local_starts_push(&input->starts, chunk->base + chunk->parsed);
+        }
         chunk->parsed += took;
+        input->next_byte = chunk->base + chunk->parsed;
         local_chunk_hand_out(chunk);
         rec->origin = &chunk->origin;
         rec->offset = input->next_offset++;

@@ -26,6 +26,7 @@
 #include "base/thread_role.h"
 #include "base/wakeup.h"
 #include "local/local_framing.h"
+#include "local/local_position.h"
 #include "stream/record.h"
 
 struct local_input;
@@ -38,6 +39,14 @@ enum local_input_state { LOCAL_FLOWING, LOCAL_ENDED, LOCAL_FAILED };
  * reason) when it cannot be read. */
 struct local_input *local_input_open(const char *name, enum local_framing framing,
                                      struct error *err);
+/* True when it is a file that can be gone on with: no pipe, terminal or standard input. */
+bool local_input_can_resume(const struct local_input *input);
+/* The open input, for reading at a place; borrowed until close. */
+int local_input_descriptor(const struct local_input *input);
+/* Begins at this mark instead of the start, and remembers where records begin. Before start, and
+ * only where it can. */
+bool local_input_resume(struct local_input *input, const struct local_mark *mark,
+                        struct error *err);
 /* Starts the reader, which signals the wake-up for whatever it finds. */
 void local_input_start(struct local_input *input, struct wakeup *wakeup);
 /* Accepts NULL. All records are released. Waits for the reader for a second at most: one that hangs
@@ -51,6 +60,10 @@ size_t local_input_fetch(struct local_input *input, struct record *recs, size_t 
 enum local_input_state local_input_state(struct local_input *input) ON_THREAD(poll_thread);
 /* Records that were fetched and not yet released. */
 bool local_input_has_records_out(const struct local_input *input) ON_THREAD(poll_thread);
+/* The mark of a commit at this offset, of an input that was resumed; lower offsets are not asked
+ * for afterwards. */
+struct local_mark local_input_mark(struct local_input *input, int64_t offset)
+    ON_THREAD(poll_thread);
 /* Why it FAILED, with name and byte offset; borrowed until close. */
 const struct error *local_input_failure(const struct local_input *input) ON_THREAD(poll_thread);
 

@@ -1,5 +1,6 @@
 #include "local/local_output.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -35,13 +36,16 @@ struct local_output {
     bool stopping;               /* lock */
 };
 
-static bool open_descriptor(struct local_output *output, const char *path, struct error *err);
+static bool open_descriptor(struct local_output *output, const char *path, bool append,
+                            struct error *err);
+static bool end_tail(const struct local_output *output, const char *path, off_t size,
+                     struct error *err);
 static void write_all(void *context);
 static struct local_batch *next_batch(struct local_output *output);
 static void write_batch(struct local_output *output, struct local_batch *batch);
 static void finish_batch(struct local_output *output, struct local_batch *batch);
 
-struct local_output *local_output_open(const char *name, enum local_framing framing,
+struct local_output *local_output_open(const char *name, enum local_framing framing, bool append,
                                        struct error *err)
 {
     CHECK(name != NULL);
@@ -53,7 +57,7 @@ struct local_output *local_output_open(const char *name, enum local_framing fram
     struct local_output *output = memory_alloc_aligned(sizeof *output);
     output->name = memory_copy_text(name);
     output->framing = framing;
-    if (!open_descriptor(output, path, err)) {
+    if (!open_descriptor(output, path, append, err)) {
         memory_free(output->name);
         memory_free(output);
         return NULL;
@@ -66,9 +70,11 @@ struct local_output *local_output_open(const char *name, enum local_framing fram
     return output;
 }
 
-static bool open_descriptor(struct local_output *output, const char *path, struct error *err)
+static bool open_descriptor(struct local_output *output, const char *path, bool append,
+                            struct error *err)
 {
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+    int how = append ? O_APPEND : O_TRUNC;
+    int fd = path ? open(path, O_WRONLY | O_CREAT | how | O_CLOEXEC, 0666) : STDOUT_FILENO;
     struct stat status;
     if (fd < 0 || fstat(fd, &status) != 0) {
         return error_set(err, E_IO, "writing %s: %s", output->name, strerrordesc_np(errno));
@@ -79,7 +85,54 @@ static bool open_descriptor(struct local_output *output, const char *path, struc
     }
     output->fd = fd;
     output->is_file = S_ISREG(status.st_mode);
-    return true;
+    return !append || path == NULL || !output->is_file || status.st_size == 0 ||
+           end_tail(output, path, status.st_size, err);
+}
+
+/* How many bytes of the file are whole records; -1: it cannot be read or is not framed. */
+static off_t whole_frames(int fd, off_t size)
+{
+    off_t at = 0;
+    uint32_t body;
+    while (at < size) {
+        if (pread(fd, &body, sizeof body, at) != (ssize_t)sizeof body) {
+            return size - at < (off_t)sizeof body ? at : -1;
+        }
+        off_t next = at + (off_t)sizeof body + (off_t)be32toh(body);
+        if (be32toh(body) > LOCAL_RECORD_MAX) {
+            return -1;
+        }
+        if (next > size) {
+            return at;
+        }
+        at = next;
+    }
+    return at;
+}
+
+/* A process that was killed may have left a piece of a record. */
+static bool end_tail(const struct local_output *output, const char *path, off_t size,
+                     struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char last = 0;
+    bool good = fd >= 0 && pread(fd, &last, 1, size - 1) == 1;
+    if (good && output->framing == LOCAL_LINES) {
+        good = last == '\n' || write(output->fd, "\n", 1) == 1;
+    } else if (good) {
+        off_t whole = whole_frames(fd, size);
+        if (whole < 0) {
+            close(fd);
+            return error_set(err, E_IO, "writing %s: it has no framed records to append to",
+                             output->name);
+        }
+        good = ftruncate(output->fd, whole) == 0;
+    }
+    int code = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return good || error_set(err, E_IO, "appending to %s: %s", output->name, strerrordesc_np(code));
 }
 
 static void free_all(struct local_output *output)

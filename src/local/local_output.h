@@ -47,9 +47,11 @@ struct local_batch {
     bool failed;      /* the output is broken; some bytes may have been written */
 };
 
-/* Opens `file:PATH` as a shell's `>` does (created, or emptied; a FIFO waits for its reader) or
- * `-`, and starts the writer. NULL and err when it cannot be written. */
-struct local_output *local_output_open(const char *name, enum local_framing framing,
+/* Opens `file:PATH` as a shell's `>` does (created, or emptied; a FIFO waits for its reader), or as
+ * `>>` does (`append`), or `-`, and starts the writer. What an earlier run wrote and did not finish
+ * is ended by a line break, or cut off when it is framed. NULL and err when it cannot be written.
+ */
+struct local_output *local_output_open(const char *name, enum local_framing framing, bool append,
                                        struct error *err);
 /* Accepts NULL. Drops what is not written; everybody has taken their batches back. Bounded. */
 void local_output_close(struct local_output *output);

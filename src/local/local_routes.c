@@ -25,8 +25,8 @@ struct local_routes {
 static bool add_route(struct local_routes *routes, const char *text, struct error *err);
 static bool spares_inputs(const struct local_routes_options *options, const char *target,
                           struct error *err);
-static bool open_route(struct local_routes *routes, struct route *route, enum local_framing framing,
-                       struct error *err);
+static bool open_route(struct local_routes *routes, struct route *route,
+                       const struct local_routes_options *options, struct error *err);
 
 /* Where the target begins in `TOPIC=TARGET` and `TARGET`; NULL: neither. */
 static const char *target_of(const char *text)
@@ -57,7 +57,7 @@ struct local_routes *local_routes_open(const struct local_routes_options *option
                spares_inputs(options, routes->routes[i].target, err);
     }
     for (size_t i = 0; i < options->output_count && good; i++) {
-        good = open_route(routes, routes->routes + i, options->framing, err);
+        good = open_route(routes, routes->routes + i, options, err);
     }
     if (!good) {
         local_routes_close(routes);
@@ -144,8 +144,8 @@ static bool is_open_as(const struct local_output *output, const char *target)
 }
 
 /* An output that is open already is shared: two writers of one file would overwrite each other. */
-static bool open_route(struct local_routes *routes, struct route *route, enum local_framing framing,
-                       struct error *err)
+static bool open_route(struct local_routes *routes, struct route *route,
+                       const struct local_routes_options *options, struct error *err)
 {
     for (size_t i = 0; i < routes->output_count; i++) {
         if (is_open_as(routes->outputs[i], route->target)) {
@@ -153,7 +153,8 @@ static bool open_route(struct local_routes *routes, struct route *route, enum lo
             return true;
         }
     }
-    struct local_output *output = local_output_open(route->target, framing, err);
+    struct local_output *output =
+        local_output_open(route->target, options->framing, options->append, err);
     if (output == NULL) {
         return false;
     }

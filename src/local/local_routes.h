@@ -27,12 +27,14 @@ struct local_routes_options {
     const char *const *inputs; /* of all pipelines: no output may empty one of these files */
     size_t input_count;
     enum local_framing framing;
+    bool append; /* files are written on, not emptied */
 };
 
 /* True when the text of an --out option means a local output. */
 bool local_routes_matches(const char *output);
 
-/* Opens all outputs, or none: NULL and err. A file is emptied when it is opened, so do it last. */
+/* Opens all outputs, or none: NULL and err. A file is emptied when it is opened, unless it is
+ * appended to, so do it last. */
 struct local_routes *local_routes_open(const struct local_routes_options *options,
                                        struct error *err);
 /* Accepts NULL. All sinks are destroyed. */

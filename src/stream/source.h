@@ -49,8 +49,8 @@ enum source_event_kind {
     SOURCE_END,     /* partition `handle` has no record now; void once a later fetch returns some */
     SOURCE_COMMITTED, /* the commit in flight ended; `commits`, `commit_count`; `err` when refused
                        */
-    SOURCE_READY,     /* what is assigned is whole, even if empty; void from REVOKE or LOST on: until
-                       * then nothing is committed but what is revoked */
+    SOURCE_READY,     /* what is assigned is whole, even if empty; void from REVOKE or LOST on, and
+                       * until then nothing is committed but what is revoked */
     SOURCE_FAILED,    /* something that was read is gone for good, `err` says why; what was fetched
                        * can be committed as ever */
     SOURCE_FATAL,     /* nothing more will come and nothing can be committed; `err` says why */

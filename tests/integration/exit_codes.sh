@@ -239,3 +239,49 @@ config_lists_every_option() {
     code 0 moon help run
     has out --exit-at-end
 }
+
+local_test settings_of_kafka_are_checked_though_no_topic_is_used
+settings_of_kafka_are_checked_though_no_topic_is_used() {
+    identity
+    seq 3 >in
+    lines 2 identity.lua -X kafka.fetch.wait.max.mss=1
+    has err E_CONFIG_UNKNOWN fetch.wait.max.ms
+    lines 2 identity.lua -X kafka.producer.linger.ms=soon
+    has err linger.ms
+    [ ! -e got ] || fail "an output was made"
+}
+
+local_test check_asks_for_a_script_and_nothing_else
+check_asks_for_a_script_and_nothing_else() {
+    identity
+    code 0 moon check identity.lua
+    has out 'identity.lua: good'
+    code 0 moon check identity.lua --in a --out b
+    code 2 moon check
+    has err 'no script'
+    code 2 moon check identity.lua -X kafka.fetch.wait.max.mss=1
+    has err fetch.wait.max.ms
+}
+
+local_test names_of_inputs_are_topics_and_come_once
+names_of_inputs_are_topics_and_come_once() {
+    identity
+    code 2 moon run identity.lua --embedded --in a --in b --in a -e
+    has err E_CONFIG '"a" twice'
+    code 2 moon run identity.lua --embedded --in 'a b' -e
+    has err E_CONFIG '"a b"' file:PATH
+    code 0 moon run identity.lua --embedded --in a --out a -e
+    has err 'the output is an input as well'
+}
+
+local_test what_has_no_effect_is_told
+what_has_no_effect_is_told() {
+    identity
+    seq 3 >in
+    lines 0 identity.lua -b 127.0.0.1:1
+    has err level=warn 'brokers are not used' bootstrap.servers=127.0.0.1:1
+    lines 0 identity.lua --embedded
+    has err 'embedded Kafka is not used'
+    code 0 moon run identity.lua --embedded -b 127.0.0.1:1 --in a --out b -e
+    has err 'brokers are not used' 'msg="embedded Kafka" bootstrap.servers=127.0.0.1:'
+}

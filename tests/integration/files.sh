@@ -130,3 +130,63 @@ LUA
     seq 1 2 1000 >want
     same want odd
 }
+
+local_test files_a_restart_goes_on_where_the_last_run_ended
+files_a_restart_goes_on_where_the_last_run_ended() {
+    identity
+    seq 1 1000 >in
+    code 0 moon run identity.lua --in file:in --out file:got -X state.dir=state/here
+    seq 1001 1500 >>in
+    code 0 moon run identity.lua --in file:in --out file:got -X state.dir=state/here
+    same in got
+    code 0 moon run identity.lua --in file:in --out file:got -X state.dir=state/here
+    same in got
+    # another application has a position of its own
+    code 0 moon run identity.lua --in file:in --out file:other -X state.dir=state/here -g other
+    same in other
+    code 0 moon run identity.lua --in file:in --out file:got -X state.dir=state/here --from-start
+    same in got
+    seq 1 700 >in
+    code 1 moon run identity.lua --in file:in --out file:got -X state.dir=state/here
+    has err E_IO 'it was cut, or is another file' --from-start
+    seq 11 2500 >in
+    code 1 moon run identity.lua --in file:in --out file:got -X state.dir=state/here
+    has err E_IO 'another file' --from-start
+    # nothing is kept without a folder, nor of a pipe
+    code 0 moon run identity.lua --in file:in --out file:got
+    same in got
+    seq 1 10 | code 0 moon run identity.lua --in - --out file:got -X state.dir=state/here --from-start
+    has err 'cannot go on with this input'
+}
+
+# lines_got: how many there are, 0 before the file is made.
+lines_got() { if [ -e got ]; then wc -l <got; else echo 0; fi; }
+
+local_test files_kill_9_loses_no_line_and_repeats_what_was_not_committed
+files_kill_9_loses_no_line_and_repeats_what_was_not_committed() {
+    script slow <<'LUA'
+local tide = require "moontide"
+return function(rec)
+    tide.sleep("1ms")
+    return rec
+end
+LUA
+    seq 1 6000 >in
+    local round lines
+    local -a options=(-X state.dir=state -X commit.interval.ms=50 -X num.stream.threads=4 -X num.threads.per.task=4)
+    for round in 1 2 3; do
+        "$MOONTIDE" run slow.lua --in file:in --out file:got "${options[@]}" 2>log.$round &
+        pid=$!
+        lines=$(lines_got)
+        within 10000 eval '[ "$(lines_got)" -gt '$((lines + 1000))' ]'
+        kill -KILL $pid
+        wait $pid || true
+    done
+    has log.3 'going on with an input'
+    code 0 moon run slow.lua --in file:in --out file:got "${options[@]}"
+    sort -n got | uniq >unique
+    # a line that was cut by the kill stands in a line of its own
+    grep -vxFf unique in >missing && fail "$(wc -l <missing) lines are missing"
+    echo "# $(($(wc -l <got) - 6000)) of 6000 lines twice, after 3 kills"
+    [ "$(wc -l <got)" -lt 9000 ] || fail "$(wc -l <got) lines for 6000"
+}

@@ -172,6 +172,18 @@ Test(kafka_trouble, what_ends_all_comes_after_what_ends_a_part_and_not_before)
     cr_assert_eq(kafka_trouble_turn(&trouble).kind, SOURCE_NOTHING);
 }
 
+Test(kafka_trouble, a_fatal_error_is_one_under_whatever_name_it_comes)
+{
+    rd_kafka_test_fatal_error(rk, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, "somebody else");
+    kafka_trouble_note(&trouble, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, NULL, "fenced");
+    kafka_trouble_note(&trouble, RD_KAFKA_RESP_ERR__FATAL, NULL, "again");
+    struct source_event event = kafka_trouble_turn(&trouble);
+    cr_assert_eq(event.kind, SOURCE_FATAL);
+    cr_assert_not_null(strstr(event.err->text, "same group.instance.id"), "%s", event.err->text);
+    kafka_trouble_note(&trouble, RD_KAFKA_RESP_ERR__FATAL, NULL, "and again");
+    cr_assert_eq(kafka_trouble_turn(&trouble).kind, SOURCE_NOTHING);
+}
+
 Test(kafka_assignment, a_partition_is_found_until_it_is_dropped)
 {
     struct kafka_assignment assignment;

@@ -451,3 +451,98 @@ Test(local_source, what_nobody_fetches_stays_in_the_file)
     close(ends[1]);
     cr_assert_eq(next_event().kind, SOURCE_END);
 }
+
+/* Opens the input with its position kept, from the start or not. */
+static void open_kept(const char *const *input, bool from_start)
+{
+    char folder[64];
+    snprintf(folder, sizeof folder, "%s/state", directory);
+    source = local_source_create(input, 1, LOCAL_LINES, &err);
+    cr_assert_not_null(source, "%s", err.text);
+    cr_assert(local_source_keep(source, folder, from_start, &err), "%s", err.text);
+    source->ops->attach(source, &wakeup);
+}
+
+static void commit_kept(void *handle, int64_t position, bool refused)
+{
+    struct source_commit commit = {.handle = handle, .position = position, .tag = 5};
+    source->ops->commit(source, &commit, 1);
+    struct source_event event = next_event();
+    while (event.kind == SOURCE_END) {
+        event = next_event();
+    }
+    cr_assert_eq(event.kind, SOURCE_COMMITTED);
+    cr_assert_eq(event.commits[0].tag, 5);
+    cr_assert_eq(event.commits[0].refused, refused);
+}
+
+static void close_kept(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        source->ops->release(source, &recs[i]);
+    }
+    source->ops->destroy(source);
+    source = NULL;
+}
+
+Test(local_source, a_kept_position_is_where_the_next_run_begins)
+{
+    const char *input = file_with("in", "zero\none\ntwo\n\nfour\n", 19);
+    open_kept(&input, false);
+    void *handle = assign();
+    fetch(handle, 5);
+    commit_kept(handle, 2, false);
+    commit_kept(handle, 3, false);
+    close_kept(5);
+    open_kept(&input, false);
+    handle = assign();
+    fetch(handle, 2);
+    cr_assert_eq(recs[0].offset, 3);
+    cr_assert_eq(recs[0].value_size, 0);
+    cr_assert_eq(recs[1].offset, 4);
+    cr_assert_eq(memcmp(recs[1].value, "four", 4), 0);
+    commit_kept(handle, 5, false);
+    close_kept(2);
+    open_kept(&input, false);
+    handle = assign();
+    cr_assert_eq(next_event().kind, SOURCE_END);
+    close_kept(0);
+    open_kept(&input, true);
+    fetch(assign(), 5);
+    cr_assert_eq(recs[0].offset, 0);
+    close_kept(5);
+    memory_free((char *)input);
+}
+
+Test(local_source, a_position_that_cannot_be_saved_is_a_refused_commit)
+{
+    const char *input = file_with("in", "zero\none\n", 9);
+    open_kept(&input, false);
+    void *handle = assign();
+    fetch(handle, 2);
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s/state", directory);
+    cr_assert_eq(system(command), 0);
+    commit_kept(handle, 1, true);
+    snprintf(command, sizeof command, "mkdir %s/state", directory);
+    cr_assert_eq(system(command), 0);
+    commit_kept(handle, 1, false);
+    close_kept(2);
+    memory_free((char *)input);
+}
+
+Test(local_source, a_fifo_is_not_gone_on_with_and_runs_all_the_same)
+{
+    char address[64];
+    snprintf(address, sizeof address, "file:%s/fifo", directory);
+    cr_assert_eq(mkfifo(address + 5, 0600), 0);
+    const char *input = address;
+    open_kept(&input, false);
+    int fd = open(address + 5, O_WRONLY);
+    cr_assert_eq(write(fd, "x\n", 2), 2);
+    void *handle = assign();
+    fetch(handle, 1);
+    commit_kept(handle, 1, false);
+    close(fd);
+    close_kept(1);
+}
