@@ -30,7 +30,7 @@ static uint64_t hash_of(const struct failure_event *event)
     return hash ? hash : 1;
 }
 
-/* The entry of this failure, or of the one that was told longest ago. */
+/* The entry of this failure, else an unused one, else the one that was told longest ago. */
 static struct failure_like *find(struct failure_log *log, uint64_t hash)
 {
     struct failure_like *oldest = &log->likes[0];
@@ -52,11 +52,13 @@ void failure_log_add(struct failure_log *log, const struct failure_event *event,
     uint64_t hash = hash_of(event);
     struct failure_like *like = find(log, hash);
     bool known = like->hash == hash;
-    if (known && now_ms < like->told_ms + AGAIN_MS) {
-        like->repeated++;
+    if (like->hash != 0 && now_ms < like->told_ms + AGAIN_MS) {
+        uint64_t *count = known ? &like->repeated : &log->others;
+        (*count)++;
         return;
     }
     uint64_t repeated = known ? like->repeated : 0;
+    log->others += like->repeated - repeated;
     *like = (struct failure_like){.hash = hash, .told_ms = now_ms};
     const struct record *rec = event->rec;
     log_warn("record failed", LOG_STR("event", "record_failed"), LOG_STR("action", event->action),
@@ -68,13 +70,14 @@ void failure_log_add(struct failure_log *log, const struct failure_event *event,
 
 void failure_log_flush(struct failure_log *log)
 {
-    uint64_t total = 0;
+    uint64_t total = log->others;
+    log->others = 0;
     for (int i = 0; i < FAILURE_LOG_KINDS; i++) {
         total += log->likes[i].repeated;
         log->likes[i].repeated = 0;
     }
     if (total > 0) {
-        log_warn("more records failed like those told before", LOG_STR("event", "record_failed"),
-                 LOG_INT("records", total));
+        log_warn("more records failed, like those told before or beside them",
+                 LOG_STR("event", "record_failed"), LOG_INT("records", total));
     }
 }

@@ -4,7 +4,8 @@
  * Why: one bad field in a topic fails every record in the same way. The first failure of a kind is
  * logged at once with its coordinates and its reason; its likes are counted, and told at most every
  * few seconds with that count, and once at the end. Alike are failures at the same line of a
- * script, since messages often quote the data.
+ * script, since messages often quote the data. Where they do so without a line, each is a kind of
+ * its own: so there is a bound to the kinds that are told in those seconds, too.
  *
  * Thread: poll thread.
  */
@@ -26,6 +27,7 @@ struct failure_like {
 /* Embedded; the fields are private. All zero has told nothing. */
 struct failure_log {
     struct failure_like likes[FAILURE_LOG_KINDS];
+    uint64_t others; /* not told, of kinds that have no entry */
 };
 
 /* What became of the record. */
