@@ -72,12 +72,11 @@ int64_t failure_policy_delay_ms(const struct failure_policy *policy, const struc
     for (uint32_t i = 0; i < attempt && delay_ms < policy->backoff_max_ms; i++) {
         delay_ms *= 2;
     }
-    if (delay_ms > policy->backoff_max_ms) {
-        delay_ms = policy->backoff_max_ms;
-    }
+    delay_ms = delay_ms < policy->backoff_max_ms ? delay_ms : policy->backoff_max_ms;
     seed = (seed + attempt + 1) * UINT64_C(0x9e3779b97f4a7c15);
     int64_t percent = 80 + (int64_t)((seed >> 32) % 41);
-    return delay_ms * percent / 100;
+    delay_ms = delay_ms * percent / 100;
+    return delay_ms < policy->backoff_max_ms ? delay_ms : policy->backoff_max_ms;
 }
 
 void failure_policy_explain(const struct failure_policy *policy, const struct work *work,

@@ -40,12 +40,12 @@ struct failure_policy {
 void failure_policy_apply(const struct failure_policy *policy, struct work *work, uint32_t attempt);
 
 /* How long a RETRY waits: what the script asked for, or the backoff with a jitter of a fifth either
- * way, drawn from `seed`. */
+ * way, drawn from `seed`, and never more than backoff_max_ms. */
 int64_t failure_policy_delay_ms(const struct failure_policy *policy, const struct work *work,
                                 uint32_t attempt, uint64_t seed);
 
-/* Why a record that FAILED for good did so, beyond its reason: " after 4 attempts", or "". Written
- * to text, up to `size` bytes with the NUL. */
+/* Why a record that FAILED for good did so, beyond its reason: " (attempt 4)", what to set, or "".
+ * Written to text, up to `size` bytes with the NUL. */
 void failure_policy_explain(const struct failure_policy *policy, const struct work *work,
                             uint32_t attempt, char *text, size_t size);
 
