@@ -34,7 +34,7 @@ void retry_queue_put(struct retry_queue *queue, struct slot *slot, int64_t due_m
 int64_t retry_queue_due_ms(const struct retry_queue *queue);
 /* Takes the first one; NULL when it is empty. */
 struct slot *retry_queue_take(struct retry_queue *queue);
-/* Takes the first one, by due time, that may not begin (slot_may_begin); NULL: none. */
+/* Takes one that may not begin (slot_may_begin), due or not; NULL: none. */
 struct slot *retry_queue_take_stopped(struct retry_queue *queue);
 
 #endif
