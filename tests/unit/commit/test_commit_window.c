@@ -490,3 +490,324 @@ Test(commit_window, it_is_quiet_when_its_commit_position_is_final)
     cr_assert(commit_window_is_quiet(win));
     end(win);
 }
+
+/* --- failed records that do not stop the partition ------------------------------------------- */
+
+/* One attempt that fails and will be tried again; the slot waits afterwards. */
+static ON_THREAD(poll_thread) void fail_once(struct commit_window *win, struct slot *slot)
+{
+    run(slot, OUTCOME_RETRY, 0);
+    slot->work.reason = arena_copy(&slot->work.effects.arena, "no", 2);
+    cr_assert_eq(complete(win, slot), slot);
+    uint32_t waiting = commit_window_waiting(win);
+    commit_window_wait(win, slot);
+    cr_assert_eq(commit_window_waiting(win), waiting + 1);
+    commit_window_check(win, true);
+}
+
+Test(commit_window, I10_a_slot_that_waits_is_not_passed_and_passes_when_it_is_through)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    fail_once(win, a);
+    cr_assert_eq(slot_get_state(a), SLOT_WAITING);
+    cr_assert_eq(commit_window_waiting(win), 1);
+    cr_assert_eq(commit_window_outstanding(win), 1);
+    cr_assert_null(a->work.reason, "what it leaves is dropped");
+    run(b, OUTCOME_DONE, 0);
+    complete(win, b);
+    cr_assert_null(commit_window_next_retirable(win));
+    cr_assert_eq(take(win), 0);
+    for (uint32_t attempt = 1; attempt <= 2; attempt++) {
+        commit_window_retry(win, a);
+        cr_assert_eq(a->attempt, attempt);
+        cr_assert_eq(commit_window_waiting(win), 0);
+        cr_assert_eq(commit_window_outstanding(win), 1);
+        commit_window_check(win, true);
+        if (attempt == 1) {
+            fail_once(win, a);
+        }
+    }
+    run(a, OUTCOME_DONE, 1);
+    cr_assert_eq(complete(win, a), a);
+    cr_assert_eq(retire(win), 2);
+    commit_window_ack(win, 7, 0, false);
+    cr_assert_eq(take(win), 2);
+    cr_assert_eq(commit_window_commit_pos(win), 2);
+    end(win);
+}
+
+Test(commit_window, with_emit_completion_others_leave_past_one_that_waits)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_COMPLETION);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    fail_once(win, a);
+    run(b, OUTCOME_DONE, 0);
+    complete(win, b);
+    cr_assert_eq(retire(win), 1);
+    cr_assert_eq(take(win), 0, "the offset waits for a");
+    commit_window_retry(win, a);
+    run(a, OUTCOME_DONE, 0);
+    complete(win, a);
+    cr_assert_eq(retire(win), 1);
+    cr_assert_eq(take(win), 2);
+    end(win);
+}
+
+Test(commit_window, I7_the_completion_of_an_older_attempt_is_dropped)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    fail_once(win, a);
+    cr_assert_null(commit_window_complete(win, 7, 0, 0), "it waits, nobody has it");
+    commit_window_retry(win, a);
+    cr_assert_null(commit_window_complete(win, 7, 0, 0), "of the first attempt");
+    cr_assert_eq(commit_window_outstanding(win), 1, "the second attempt is still on its way");
+    cr_assert_eq(commit_window_counts(win).late, 2);
+    run(a, OUTCOME_DONE, 0);
+    cr_assert_null(commit_window_complete(win, 7, 0, 0));
+    cr_assert_eq(commit_window_complete(win, 7, 0, 1), a);
+    cr_assert_eq(commit_window_counts(win).late, 3);
+    end(win);
+}
+
+Test(commit_window, I5_begun_behind_one_that_waits_aborts_the_check, .signal = SIGABRT)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    fail_once(win, admit(win, 0, 5));
+    begin_on(admit(win, 1, 5), 1);
+    commit_window_check(win, true);
+}
+
+Test(commit_window, I5_another_key_begins_beside_one_that_waits)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    fail_once(win, admit(win, 0, 5));
+    begin_on(admit(win, 1, 6), 1);
+    begin_on(admit(win, 2, NO_KEY), 2);
+    commit_window_check(win, true);
+    end(win);
+}
+
+Test(commit_window, what_is_withdrawn_is_on_its_way_and_runs_later)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 5);
+    int box;
+    a->mailbox = (struct mailbox *)(void *)&box; /* the window never looks into it */
+    begin_on(a, 0);
+    thread_role_set(ROLE_WORKER);
+    thread_assert_worker();
+    slot_withdraw(a);
+    thread_role_set(ROLE_POLL);
+    cr_assert_eq(slot_get_state(a), SLOT_ADMITTED);
+    cr_assert_eq(commit_window_outstanding(win), 1);
+    commit_window_check(win, true);
+    run(a, OUTCOME_DONE, 0);
+    cr_assert_eq(complete(win, a), a);
+    cr_assert_eq(retire(win), 1);
+    end(win);
+}
+
+Test(commit_window, skipped_records_and_dead_letters_retire_in_their_turn)
+{
+    for (int emit = EMIT_INPUT; emit <= EMIT_COMPLETION; emit++) {
+        struct commit_window *win = make(8, 1 << 20, (enum processing_emit)emit);
+        struct slot *a = admit(win, 0, 0);
+        struct slot *b = admit(win, 1, 1);
+        run(a, OUTCOME_SKIPPED, 0);
+        run(b, OUTCOME_DEAD_LETTER, 1);
+        complete(win, a);
+        complete(win, b);
+        cr_assert_not(a->last_resort);
+        cr_assert(b->last_resort, "nothing stands behind a dead letter");
+        cr_assert_eq(retire(win), 2);
+        cr_assert_eq(take(win), 1, "the letter has no report yet");
+        commit_window_ack(win, 7, 1, false);
+        cr_assert_eq(take(win), 1);
+        cr_assert_eq(commit_window_commit_pos(win), 2);
+        end(win);
+    }
+}
+
+Test(commit_window, a_retried_slot_that_is_done_is_no_last_resort)
+{
+    struct commit_window *win = make(2, 1 << 20, EMIT_INPUT);
+    for (int64_t offset = 0; offset < 6; offset++) { /* slots are used again */
+        struct slot *slot = admit(win, offset, 0);
+        run(slot, offset % 2 ? OUTCOME_DONE : OUTCOME_DEAD_LETTER, 1);
+        complete(win, slot);
+        cr_assert_eq(slot->last_resort, offset % 2 == 0);
+        retire(win);
+        commit_window_ack(win, 7, (uint64_t)offset, false);
+        cr_assert_eq(take(win), 1);
+    }
+    end(win);
+}
+
+Test(commit_window, a_dropped_emission_is_left_out_and_the_others_leave)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    run(a, OUTCOME_DONE, 3);
+    complete(win, a);
+    commit_window_sent(win, a);
+    commit_window_drop(win, a);
+    cr_assert_not_null(a->unsent);
+    cr_assert_eq(retire(win), 1);
+    cr_assert_eq(commit_window_undelivered(win), 2);
+    commit_window_ack(win, 7, 0, false);
+    cr_assert_eq(take(win), 0);
+    commit_window_ack(win, 7, 0, false);
+    cr_assert_eq(take(win), 1);
+    end(win);
+}
+
+Test(commit_window, a_lost_record_passes_only_behind_its_letter)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    run(a, OUTCOME_DONE, 3);
+    run(b, OUTCOME_DONE, 0);
+    complete(win, a);
+    complete(win, b);
+    commit_window_sent(win, a);
+    commit_window_lose(win, a);
+    cr_assert_null(a->unsent, "the third is not tried");
+    cr_assert_eq(retire(win), 2, "what lies behind it leaves");
+    commit_window_ack(win, 7, 0, false);
+    cr_assert_eq(take(win), 0);
+    effects_emit(&a->work.effects);
+    commit_window_send_letter(win, a);
+    cr_assert_eq(a->unsent, a->work.effects.last);
+    cr_assert(a->last_resort);
+    commit_window_sent(win, a);
+    commit_window_forgive(win, a);
+    cr_assert_eq(take(win), 0, "the letter has no report yet");
+    cr_assert_not(commit_window_is_quiet(win));
+    commit_window_ack(win, 7, 0, false);
+    cr_assert_eq(take(win), 2);
+    end(win);
+}
+
+Test(commit_window, a_letter_that_fails_is_never_passed)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    run(a, OUTCOME_DEAD_LETTER, 1);
+    complete(win, a);
+    retire(win);
+    commit_window_ack(win, 7, 0, true);
+    cr_assert_eq(take(win), 0);
+    cr_assert(commit_window_is_quiet(win));
+    cr_assert_eq(commit_window_commit_pos(win), 0);
+    end(win);
+}
+
+Test(commit_window, a_forgiven_slot_still_waits_for_its_other_reports)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    run(a, OUTCOME_DONE, 3);
+    complete(win, a);
+    retire(win);
+    commit_window_ack(win, 7, 0, true);
+    commit_window_forgive(win, a);
+    commit_window_ack(win, 7, 0, false);
+    cr_assert_eq(take(win), 0);
+    commit_window_ack(win, 7, 0, true);
+    cr_assert_eq(take(win), 0, "the last one failed too, and is not forgiven");
+    commit_window_forgive(win, a);
+    cr_assert_eq(take(win), 1);
+    end(win);
+}
+
+/* What waits behind a waiting slot comes back only when that slot goes its way again. */
+Test(commit_window, a_drain_is_not_quiet_while_a_slot_waits)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    fail_once(win, a);
+    cr_assert_not(commit_window_is_quiet(win));
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    cr_assert_not(commit_window_is_quiet(win));
+    commit_window_retry(win, a);
+    cr_assert_not(commit_window_is_quiet(win));
+    cr_assert_not(begins(a));
+    cr_assert_eq(complete(win, a), a);
+    cr_assert_eq(a->work.outcome, OUTCOME_UNRUN);
+    cr_assert(commit_window_is_quiet(win));
+    cr_assert_eq(commit_window_commit_pos(win), 0, "it will be read again");
+    commit_window_check(win, true);
+    end(win);
+}
+
+Test(commit_window, a_drain_after_a_failure_retries_what_lies_before_it)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *a = admit(win, 0, 0);
+    struct slot *b = admit(win, 1, 1);
+    struct slot *c = admit(win, 2, 2);
+    fail_once(win, a);
+    fail_once(win, c);
+    run(b, OUTCOME_FAILED, 0);
+    complete(win, b);
+    commit_window_stop_at(win, b);
+    commit_window_set_mode(win, WINDOW_DRAIN);
+    cr_assert(slot_may_begin(a));
+    cr_assert_not(slot_may_begin(c));
+    commit_window_retry(win, a);
+    commit_window_retry(win, c);
+    cr_assert_not(begins(c));
+    complete(win, c);
+    run(a, OUTCOME_DONE, 0);
+    complete(win, a);
+    cr_assert_eq(retire(win), 1);
+    cr_assert_eq(take(win), 1);
+    cr_assert(commit_window_is_quiet(win));
+    cr_assert_eq(commit_window_commit_pos(win), 1);
+    end(win);
+}
+
+Test(commit_window, in_a_dead_window_retries_come_back_and_end)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    struct slot *waiting = admit(win, 0, 0);
+    struct slot *running = admit(win, 1, 1);
+    struct slot *through = admit(win, 2, 2);
+    fail_once(win, waiting);
+    run(running, OUTCOME_RETRY, 0);
+    run(through, OUTCOME_SKIPPED, 0);
+    commit_window_set_mode(win, WINDOW_DEAD);
+    cr_assert_null(complete(win, through));
+    cr_assert_eq(complete(win, running), running, "something may wait behind it");
+    commit_window_wait(win, running);
+    cr_assert_eq(commit_window_counts(win).late, 2);
+    cr_assert_eq(commit_window_waiting(win), 2);
+    struct slot *slots[] = {waiting, running};
+    for (int i = 0; i < 2; i++) {
+        commit_window_retry(win, slots[i]);
+        cr_assert_not(begins(slots[i]));
+        cr_assert_null(complete(win, slots[i]));
+    }
+    cr_assert_eq(commit_window_waiting(win), 0);
+    cr_assert_eq(commit_window_outstanding(win), 0);
+    struct record rec;
+    for (int64_t offset = 0; offset < 3; offset++) {
+        cr_assert(commit_window_take_abandoned(win, &rec));
+        cr_assert_eq(rec.offset, offset);
+    }
+    commit_window_destroy(win);
+}
+
+Test(commit_window, a_dead_window_with_a_waiting_slot_is_not_gone, .signal = SIGABRT)
+{
+    struct commit_window *win = make(8, 1 << 20, EMIT_INPUT);
+    fail_once(win, admit(win, 0, 0));
+    commit_window_set_mode(win, WINDOW_DEAD);
+    struct record rec;
+    commit_window_take_abandoned(win, &rec);
+}
