@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -555,9 +556,10 @@ static void fail(struct pipeline *pipeline, const struct error *err)
         log_info("the pipeline ends", LOG_STR("event", "stop"),
                  LOG_INT("pipeline", pipeline->index), LOG_STR("reason", err->text));
     } else {
+        /* the whole text, with its traceback, is the end's to show */
         log_error("the pipeline stops", LOG_STR("event", "stop"),
                   LOG_INT("pipeline", pipeline->index), LOG_STR("code", error_code_name(err->code)),
-                  LOG_STR("reason", err->text));
+                  LOG_BYTES("reason", err->text, strcspn(err->text, "\n")));
     }
     pipeline->error = *err;
     atomic_store_explicit(&pipeline->failed, true, memory_order_release);

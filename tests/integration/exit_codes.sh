@@ -124,6 +124,10 @@ LUA
     for k in 1 4; do
         lines 4 boom.lua -X num.stream.threads=$k -X num.threads.per.task=$k
         has err E_RECORD 'file:in [0] at offset 77' boom.lua:2 boom 'stack traceback:' boom.lua:6
+        # the log has the first line, the whole is shown once, at the end
+        [ "$(grep -c 'stack traceback:' err)" = 1 ] || fail "$(grep -c 'stack traceback:' err) tracebacks"
+        grep 'msg="the pipeline stops"' err >line
+        has line code=E_RECORD 'at offset 77: ' 'boom.lua:2: boom"'
         same want got
     done
     printf 'return function(rec) return 7 end\n' >number.lua
