@@ -1,7 +1,7 @@
 /*
  * prop_commit_window: the window against a naive model, which is a plain list and the rules of the
- * header spelt out: random operations, and every order of completions and reports of small windows.
- *   prop_commit_window [SEED]
+ * header spelt out: random operations with retries, skipped records, lost outputs and dead letters,
+ * and every order of completions and reports of small windows. prop_commit_window [SEED]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,14 @@ struct entry {
     struct slot *slot;
     int64_t offset;
     size_t bytes;
-    bool ran, known, retired, freed, failed;
-    int emissions, sent, reports;
-    bool undeliverable;
+    enum outcome outcome; /* of the last attempt */
+    uint32_t attempt;
+    bool ran, known; /* this attempt; the poll thread knows */
+    bool waiting;    /* for its next attempt */
+    bool failed;     /* for good, or unrun: never retires */
+    bool retired, freed;
+    int left, sent, reports; /* emissions: still to be sent, out, and reported */
+    bool undeliverable, letter_due, letter;
 };
 
 struct model {
@@ -108,7 +113,31 @@ static struct entry *next_retirable(struct model *model)
 
 static bool is_acked(const struct entry *entry)
 {
-    return entry->retired && !entry->undeliverable && entry->reports == entry->emissions;
+    return entry->retired && !entry->undeliverable && entry->left == 0 &&
+           entry->reports == entry->sent;
+}
+
+/* What is with workers, waits, and has no report; and whether all is as drained as it gets. */
+static ON_THREAD(poll_thread) void compare_counts(const struct model *model,
+                                                  const struct entry *next)
+{
+    uint32_t outstanding = 0;
+    uint32_t waiting = 0;
+    uint64_t undelivered = 0;
+    for (size_t i = model->freed; i < model->count; i++) {
+        const struct entry *entry = &model->list[i];
+        outstanding += !entry->known && !entry->waiting;
+        waiting += entry->waiting;
+        undelivered += (uint64_t)(entry->sent - entry->reports);
+        CHECK(entry->slot->attempt == entry->attempt);
+        CHECK(!entry->known || entry->slot->last_resort == entry->letter);
+    }
+    CHECK(commit_window_outstanding(model->win) == outstanding);
+    CHECK(commit_window_waiting(model->win) == waiting);
+    CHECK(commit_window_undelivered(model->win) == undelivered);
+    bool head = model->count > model->freed && is_acked(&model->list[model->freed]);
+    bool quiet = outstanding + waiting + undelivered == 0 && next == NULL && !head;
+    CHECK(commit_window_is_quiet(model->win) == quiet);
 }
 
 static ON_THREAD(poll_thread) void compare(struct model *model)
@@ -126,6 +155,7 @@ static ON_THREAD(poll_thread) void compare(struct model *model)
     CHECK(commit_window_bytes(model->win) == used_bytes(model));
     struct entry *next = next_retirable(model);
     CHECK(commit_window_next_retirable(model->win) == (next ? next->slot : NULL)); /* I6 */
+    compare_counts(model, next);
 }
 
 /* --- operations on both -------------------------------------------------------------------- */
@@ -148,26 +178,29 @@ static ON_THREAD(poll_thread) void admit(struct model *model)
 }
 
 /* What has not begun when the drain does is handed back, and never retires. */
-static void run_entry(const struct model *model, struct entry *entry, bool failed, int emissions)
+static void run_entry(const struct model *model, struct entry *entry, enum outcome outcome,
+                      int emissions)
 {
     thread_role_set(ROLE_WORKER);
     thread_assert_worker();
     CHECK(slot_begin(entry->slot, 0) == !model->draining);
+    entry->ran = true;
     if (model->draining) {
         CHECK(entry->slot->work.outcome == OUTCOME_UNRUN);
-        entry->ran = true;
+        entry->outcome = OUTCOME_UNRUN;
         entry->failed = true;
         thread_role_set(ROLE_POLL);
         return;
     }
-    entry->emissions = failed ? 0 : emissions;
-    for (int i = 0; i < entry->emissions; i++) {
+    entry->outcome = outcome;
+    entry->failed = outcome == OUTCOME_FAILED;
+    entry->left = outcome == OUTCOME_DONE ? emissions : outcome == OUTCOME_DEAD_LETTER ? 1 : 0;
+    entry->letter = outcome == OUTCOME_DEAD_LETTER;
+    for (int i = 0; i < entry->left; i++) {
         effects_emit(&entry->slot->work.effects);
     }
-    entry->slot->work.outcome = failed ? OUTCOME_FAILED : OUTCOME_DONE;
+    entry->slot->work.outcome = (uint8_t)outcome;
     slot_finish(entry->slot);
-    entry->ran = true;
-    entry->failed = failed;
     thread_role_set(ROLE_POLL);
 }
 
@@ -180,21 +213,47 @@ static ON_THREAD(poll_thread) void tell_stale(struct model *model, const struct 
     uint32_t attempt = entry->slot->attempt;
     CHECK(commit_window_complete(win, EPOCH - 1, sequence, attempt) == NULL);
     CHECK(commit_window_complete(win, EPOCH, sequence, attempt + 1) == NULL);
+    CHECK(commit_window_complete(win, EPOCH, sequence, attempt - 1) == NULL);
     CHECK(commit_window_complete(win, EPOCH, model->count, attempt) == NULL);
     CHECK(commit_window_ack(win, EPOCH + 1, sequence, false) == NULL);
-    CHECK(commit_window_counts(win).late == late + 4);
+    CHECK(commit_window_counts(win).late == late + 5);
 }
 
 static ON_THREAD(poll_thread) void complete(struct model *model, size_t index)
 {
     struct entry *entry = &model->list[index];
     struct slot *got =
-        commit_window_complete(model->win, EPOCH, entry->slot->sequence, entry->slot->attempt);
-    CHECK((got == entry->slot) == !entry->known); /* I7: a second one changes nothing */
-    if (!entry->known && !entry->failed && model->emit == EMIT_COMPLETION) {
-        model->done[model->done_first + model->done_count++] = index;
+        commit_window_complete(model->win, EPOCH, entry->slot->sequence, entry->attempt);
+    bool news = !entry->known && !entry->waiting;
+    CHECK((got == entry->slot) == news); /* I7: a second one changes nothing */
+    if (!news) {
+        return;
     }
     entry->known = true;
+    if (entry->outcome == OUTCOME_RETRY) {
+        entry->failed = true; /* this attempt */
+        compare(model);
+        commit_window_wait(model->win, got);
+        entry->waiting = true;
+    } else if (!entry->failed && model->emit == EMIT_COMPLETION) {
+        model->done[model->done_first + model->done_count++] = index;
+    }
+}
+
+/* The next attempt, as after any time. */
+static ON_THREAD(poll_thread) void retry(struct model *model, struct entry *entry)
+{
+    commit_window_retry(model->win, entry->slot);
+    entry->attempt++;
+    entry->waiting = entry->ran = entry->known = entry->failed = false;
+}
+
+static void leave_done(struct model *model)
+{
+    if (model->emit == EMIT_COMPLETION) {
+        model->done_first++;
+        model->done_count--;
+    }
 }
 
 static ON_THREAD(poll_thread) void send_or_retire(struct model *model)
@@ -203,16 +262,61 @@ static ON_THREAD(poll_thread) void send_or_retire(struct model *model)
     if (entry == NULL) {
         return;
     }
-    if (entry->sent < entry->emissions) {
+    if (entry->left > 0) {
         commit_window_sent(model->win, entry->slot);
+        entry->left--;
         entry->sent++;
         return;
     }
     commit_window_retire(model->win, entry->slot);
     entry->retired = true;
-    if (model->emit == EMIT_COMPLETION) {
-        model->done_first++;
-        model->done_count--;
+    leave_done(model);
+}
+
+/* The sink will never take the next emission, and one of the policies says what follows. */
+static ON_THREAD(poll_thread) void be_refused(struct model *model)
+{
+    struct entry *entry = next_retirable(model);
+    if (entry == NULL || entry->left == 0) {
+        return;
+    }
+    switch (below(3)) {
+    case 0:
+        commit_window_drop(model->win, entry->slot);
+        entry->left--;
+        break;
+    case 1:
+        commit_window_lose(model->win, entry->slot);
+        entry->left = 0;
+        entry->undeliverable = true;
+        break;
+    default:
+        commit_window_refuse(model->win, entry->slot);
+        entry->failed = true;
+        leave_done(model);
+    }
+}
+
+/* An output was lost: forgiven, or a letter stands for it, which is sent some time later. */
+static ON_THREAD(poll_thread) void mend(struct model *model, struct entry *entry)
+{
+    if (!entry->undeliverable || entry->freed) {
+        return;
+    }
+    if (entry->letter_due) {
+        commit_window_sent(model->win, entry->slot);
+        commit_window_forgive(model->win, entry->slot);
+        entry->left--;
+        entry->sent++;
+        entry->letter_due = entry->undeliverable = false;
+    } else if (entry->retired && entry->reports == entry->sent && !entry->letter) {
+        effects_emit(&entry->slot->work.effects);
+        commit_window_send_letter(model->win, entry->slot);
+        entry->left = 1;
+        entry->letter = entry->letter_due = true;
+    } else if (below(2)) {
+        commit_window_forgive(model->win, entry->slot);
+        entry->undeliverable = false;
     }
 }
 
@@ -240,51 +344,90 @@ static ON_THREAD(poll_thread) void take(struct model *model)
     }
 }
 
+/* How an attempt ends when one of `one_in` does not end well; 0: all do. */
+static enum outcome random_outcome(unsigned one_in)
+{
+    if (one_in == 0 || below(one_in)) {
+        return OUTCOME_DONE;
+    }
+    switch (below(8)) {
+    case 0:
+        return OUTCOME_FAILED;
+    case 1:
+        return OUTCOME_SKIPPED;
+    case 2:
+        return OUTCOME_DEAD_LETTER;
+    default:
+        return OUTCOME_RETRY;
+    }
+}
+
+/* One operation on an entry that is in the window. */
+static ON_THREAD(poll_thread) void touch(struct model *model, size_t index, unsigned failures)
+{
+    struct entry *entry = &model->list[index];
+    switch (below(5)) {
+    case 0:
+        if (entry->waiting) {
+            retry(model, entry);
+        } else if (!entry->ran) {
+            run_entry(model, entry, random_outcome(failures), (int)below(3));
+        }
+        break;
+    case 1:
+        if (entry->ran) {
+            complete(model, index);
+        }
+        break;
+    case 2:
+        tell_stale(model, entry);
+        break;
+    case 3:
+        mend(model, entry);
+        break;
+    default:
+        report(model, index, failures && below(failures) == 0);
+    }
+}
+
 static ON_THREAD(poll_thread) void random_run(void)
 {
     struct model model;
     begin(&model, 2u << below(6), below(3) ? 1 << 20 : 1 + below(200),
           below(2) ? EMIT_INPUT : EMIT_COMPLETION);
-    unsigned failures = below(4) ? 0 : 50;
+    static const unsigned ONE_IN[] = {0, 2, 8, 50};
+    unsigned failures = ONE_IN[below(4)];
     for (int i = 0; i < OPERATIONS && model.count < HISTORY_MAX; i++) {
-        size_t index = model.freed + below((unsigned)(model.count - model.freed) + 1);
-        bool some = index < model.count;
+        size_t used = model.count - model.freed;
         if (below(OPERATIONS * 2) == 0) {
             commit_window_set_mode(model.win, WINDOW_DRAIN);
             model.draining = true;
         }
-        switch (below(8)) {
+        switch (below(10)) {
         case 0:
         case 1:
             admit(&model);
             break;
         case 2:
-            if (some && !model.list[index].ran) {
-                run_entry(&model, &model.list[index], failures && below(failures) == 0,
-                          (int)below(3));
-            }
-            break;
-        case 3:
-            if (some && model.list[index].ran) {
-                complete(&model, index);
-            }
-            break;
-        case 4:
             send_or_retire(&model);
             break;
-        case 5:
-            if (some) {
-                tell_stale(&model, &model.list[index]);
+        case 3:
+            take(&model);
+            break;
+        case 4:
+            if (failures && below(failures) == 0) {
+                be_refused(&model);
             }
             break;
-        case 6:
-            if (model.count > 0) {
-                report(&model, some ? index : below((unsigned)model.count),
-                       failures && below(failures) == 0);
+        case 5:
+            if (model.freed > 0) {
+                report(&model, below((unsigned)model.freed), false);
             }
             break;
         default:
-            take(&model);
+            if (used > 0) {
+                touch(&model, model.freed + below((unsigned)used), failures);
+            }
         }
         compare(&model);
     }
@@ -328,7 +471,7 @@ static ON_THREAD(poll_thread) void one_order(const int *completions, const int *
         admit(&model);
     }
     for (int i = 0; i < count; i++) {
-        run_entry(&model, &model.list[completions[i]], false, 1);
+        run_entry(&model, &model.list[completions[i]], OUTCOME_DONE, 1);
         complete(&model, (size_t)completions[i]);
         while (next_retirable(&model)) {
             send_or_retire(&model);
