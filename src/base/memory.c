@@ -5,7 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/annotations.h"
 #include "base/check.h"
+
+/* jemalloc reads this by its name when it starts, and after it MALLOC_CONF of the environment. What
+ * is freed goes back to the system after one second instead of ten: fetches of megabytes, which
+ * come and go, would keep as much again in memory as the windows are allowed. */
+EXPORTED const char *const malloc_conf = "dirty_decay_ms:1000,background_thread:true";
 
 static void *must(void *memory, size_t size)
 {
