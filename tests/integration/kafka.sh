@@ -112,3 +112,26 @@ LUA
     dump "$(topic out)" 1 '%k|%s\n' >out
     same in out
 }
+
+# The input is all there and the script is slow, so a window of 8 is full, held, and let go on again and again:
+# 1,500 records a partition are 187 times 8. The client's own queue is as short.
+kafka_test a_hundred_holds_lose_and_repeat_nothing in:2 out:2
+a_hundred_holds_lose_and_repeat_nothing() {
+    script slow <<'LUA'
+local tide = require "moontide"
+return function(rec)
+    tide.sleep(math.random(0, 3))
+    return rec
+end
+LUA
+    keyed 3000 100 >lines
+    produce "$(topic in)" lines
+    # shellcheck disable=SC2046
+    code 0 kafka_run slow.lua "$(topic in)" "$(topic out)" "$(topic g)" -e $(threads 4 4) \
+        -X task.window.records=8 -X kafka.consumer.queued.max.messages.kbytes=1 \
+        -X kafka.consumer.fetch.message.max.bytes=4000
+    dump "$(topic in)" 2 '%p|%T|%k|%s\n' >in
+    dump "$(topic out)" 2 '%p|%T|%k|%s\n' >out
+    same in out
+    all_committed "$(topic g)" "$(topic in)" 2
+}
