@@ -150,6 +150,12 @@ local SPOIL = {
     end },
 }
 
+-- Whether a run is large enough to be spoiled in each way.
+function doctor.has_enough(report)
+    local notes = report.notes
+    return notes.outputs > 1000 and notes.commits > 50 and notes.looks > 10 and notes.epochs > 15
+end
+
 -- Spoils the run in the folder in each way. Returns how many ways were not noticed, and says which.
 function doctor.test(folder)
     local missed = 0
