@@ -91,8 +91,9 @@ local function read_log(run, name, path)
         elseif line:find(CLIENT_ABORT, 1, true) then
             member.client_aborted = true
         elseif line:find('msg="partition ', 1, true) then
-            local what, topic, partition = line:match('msg="partition (%a+)" topic=(%S+) partition=(%d+)')
-            local p = topic and run.number_of[topic .. "/" .. partition]
+            local what = line:match('msg="partition (%a+)"')
+            local topic, partition = line:match(" topic=(%S+)"), line:match(" partition=(%d+)")
+            local p = topic and partition and run.number_of[topic .. "/" .. partition]
             if what == "assigned" and p and line:match("pipeline=(%d+)") then
                 local list = epochs(tonumber(line:match("pipeline=(%d+)")), p)
                 list[#list + 1] = { from_line = number, to_line = math.huge, to_ms = math.huge, how = "end",
