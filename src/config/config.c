@@ -185,6 +185,13 @@ static bool apply_option(struct config *cfg, const struct setting *setting, stru
         option_clear(option, cfg); /* a later place replaces the list, its own items add up */
     }
     if (!option_parse(option, setting->value, cfg, err)) {
+        if (setting->secret) { /* the text of the fault shows the value */
+            struct byte_buffer type = {0};
+            option_print_type(option, &type);
+            error_set(err, err->code, "must be of type %s, and what its ${file:...} holds is not",
+                      byte_buffer_text(&type));
+            byte_buffer_fini(&type);
+        }
         return error_prefix(err, "%s", setting->name);
     }
     cfg->origins[index] = setting->origin;

@@ -121,16 +121,20 @@ static void append_items(struct arena *arena, struct config_list *list, const ch
     }
 }
 
-/* Lists hold a handful of items; the old array stays in the arena. */
+/* The array has room for a power of two; old arrays stay in the arena. */
 static void append_item(struct arena *arena, struct config_list *list, const char *item,
                         size_t size)
 {
-    const char **items = arena_alloc(arena, (list->count + 1) * sizeof *items);
-    for (size_t i = 0; i < list->count; i++) {
-        items[i] = list->items[i];
+    size_t count = list->count;
+    bool is_full = (count & (count - 1)) == 0; /* 0, 1, 2, 4, ... */
+    if (is_full) {
+        const char **items = arena_alloc(arena, (count ? 2 * count : 1) * sizeof *items);
+        if (count) {
+            memcpy(items, list->items, count * sizeof *items);
+        }
+        list->items = items;
     }
-    items[list->count] = arena_copy(arena, item, size);
-    list->items = items;
+    list->items[count] = arena_copy(arena, item, size);
     list->count++;
 }
 

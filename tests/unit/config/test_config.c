@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/byte_buffer.h"
 #include "base/log.h"
 #include "stream/processing.h"
 
@@ -208,6 +209,54 @@ Test(config, r5_fewer_stream_threads_than_threads_per_task_exits_2)
     cr_assert(strstr(err.text, "num.stream.threads = 3 (command line)"));
     cr_assert(strstr(err.text, "num.threads.per.task = 4 (command line)"));
     config_fini(&cfg);
+}
+
+Test(config, a_secret_of_the_wrong_type_is_not_shown)
+{
+    char path[] = "/tmp/tide_secret_XXXXXX";
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0);
+    cr_assert_eq(write(fd, "hush\n", 5), 5);
+    close(fd);
+    static const char *const KEYS[] = {"num.stream.threads", "exit.at.end", "processing.order",
+                                       "task.window.bytes", "commit.interval.ms"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "[moontide]\n%s = ${file:%s}\n", KEYS[i], path);
+        struct config cfg;
+        struct error err = {.code = E_NONE};
+        cr_assert_not(load_text(&cfg, text, NULL, 0, &err));
+        cr_expect_eq(err.code, E_CONFIG);
+        cr_expect(strstr(err.text, KEYS[i]), "%s", err.text);
+        cr_expect(strstr(err.text, "app.ini:2: "), "%s", err.text);
+        cr_expect_not(strstr(err.text, "hush"), "%s", err.text);
+        config_fini(&cfg);
+    }
+    unlink(path);
+}
+
+Test(config, a_long_list_takes_memory_in_proportion)
+{
+    enum { ITEMS = 20000 };
+    struct byte_buffer value = {0};
+    for (int i = 0; i < ITEMS; i++) {
+        byte_buffer_printf(&value, "t%d,", i);
+    }
+    struct config_setting setting = {"--in", "moontide", "input.topics", byte_buffer_text(&value)};
+    struct config_request request = {.settings = &setting, .setting_count = 1};
+    struct config cfg;
+    struct error err = {.code = E_NONE};
+    config_init(&cfg);
+    cr_assert(config_load(&cfg, &request, &err), "%s", err.text);
+    cr_assert_eq(cfg.input_topics.count, ITEMS);
+    for (int i = 0; i < ITEMS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "t%d", i);
+        cr_assert_str_eq(cfg.input_topics.items[i], name);
+    }
+    cr_assert_lt(arena_bytes(&cfg.arena), 2 << 20);
+    config_fini(&cfg);
+    byte_buffer_fini(&value);
 }
 
 Test(config, settings_of_the_command_line_are_refused_by_flag)
