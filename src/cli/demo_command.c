@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/byte_buffer.h"
 #include "base/check.h"
@@ -49,6 +50,7 @@ struct demo {
     bool shown;
 };
 
+static bool has_default_script(struct error *err);
 static bool configure(struct demo *demo, const char *script, struct error *err);
 static bool load_text(struct demo *demo, const char *folder, struct error *err);
 static bool run(struct demo *demo, struct error *err);
@@ -63,6 +65,7 @@ bool demo_command(const struct arguments *args, struct error *err)
     const char *folder = given ? given->value : DEFAULT_TEXT;
     config_init(&demo.cfg);
     bool ok = configure(&demo, args->operand_count ? args->operands[0] : DEFAULT_SCRIPT, err) &&
+              (args->operand_count || has_default_script(err)) &&
               config_check_run(&demo.cfg, err) && runtime_check(&demo.runtime, &demo.cfg, err) &&
               runtime_open(&demo.runtime, err) && load_text(&demo, folder, err) && run(&demo, err);
     if (ok) {
@@ -73,6 +76,15 @@ bool demo_command(const struct arguments *args, struct error *err)
     runtime_close(&demo.runtime);
     config_fini(&demo.cfg);
     return ok;
+}
+
+static bool has_default_script(struct error *err)
+{
+    return access(DEFAULT_SCRIPT, F_OK) == 0 ||
+           error_set(err, E_USAGE,
+                     "there is no %s here: run the demo in Moontide's source folder, or name a "
+                     "script: moontide demo SCRIPT",
+                     DEFAULT_SCRIPT);
 }
 
 static bool configure(struct demo *demo, const char *script, struct error *err)

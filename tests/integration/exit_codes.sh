@@ -187,6 +187,16 @@ closed_streams_stay_closed() {
     same in got
 }
 
+local_test demo_elsewhere_says_what_to_name
+demo_elsewhere_says_what_to_name() {
+    code 2 moon demo
+    has err scripts/wordcount.lua 'moontide demo SCRIPT'
+    code 3 moon demo none.lua
+    identity
+    code 1 moon demo identity.lua --text none
+    has err none --text
+}
+
 local_test messages_do_not_speak_to_the_terminal
 messages_do_not_speak_to_the_terminal() {
     printf 'return function() error("\\27[2J\\194\\155 caf\\195\\169\\0tail") end\n' >escape.lua
