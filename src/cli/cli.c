@@ -55,10 +55,12 @@ static bool reader_has_gone(void)
 /* What was printed has arrived. The error that a command had before stays. */
 static bool end_output(struct error *err)
 {
-    int why = fflush(stdout) == 0 ? EIO : errno;
+    int why = fflush(stdout) == 0 ? 0 : errno;
     bool lost = ferror(stdout) && !reader_has_gone();
     if (lost && err->code == E_NONE) {
-        error_set(err, E_IO, "writing standard output: %s", strerrordesc_np(why));
+        /* what was lost with an earlier part has left no reason */
+        error_set(err, E_IO, "writing standard output: %s",
+                  why ? strerrordesc_np(why) : "not all of it could be written");
     }
     return !lost;
 }
