@@ -207,7 +207,13 @@ progress_is_for_terminals() {
 
 kafka_test readyz_says_why_not_before_the_assignment in:2 out:2
 readyz_says_why_not_before_the_assignment() {
+    local other
     waiter
+    # a member that stands still: the group waits for it, until its session ends
+    kcat -b "$broker" -G "$(topic g)" -X session.timeout.ms=6000 -X enable.auto.commit=false "$(topic in)" >/dev/null 2>member &
+    other=$!
+    within 15000 grep -q 'rebalanced.*assigned' member
+    kill -STOP $other
     times 400 20 | awk '{ print NR "\t" $1 }' >lines
     produce "$(topic in)" lines
     kafka_start events waiter.lua "$(topic in)" "$(topic out)" "$(topic g)" $(threads 2 2) --admin unix:a.sock \
@@ -233,36 +239,4 @@ readyz_says_why_not_before_the_assignment() {
     has last 'not ready' 'pipeline 0: is stopping'
     ends $pid 0 10000
     has events 'event=assign' 'event=revoke'
-}
-
-# A broker of its own, beside the one that all tests use, because it is stopped and started.
-own_broker() { KAFKA_PORT=$port "$root/scripts/dev/kafka" "$@"; }
-
-kafka_test broker_that_is_away_is_told_and_so_is_its_return unused:1
-broker_that_is_away_is_told_and_so_is_its_return() {
-    local broker
-    port=33092 # also for what runs at the exit
-    while (: >"/dev/tcp/127.0.0.1/$port" || : >"/dev/tcp/127.0.0.1/$((port + 1))") 2>/dev/null; do port=$((port + 2)); done
-    trap 'own_broker wipe' EXIT
-    broker=$(own_broker start)
-    own_broker topic in:1 out:1
-    waiter
-    times 10 0 | kcat -P -q -b "$broker" -t in
-    kafka_start events waiter.lua in out g --admin unix:a.sock -X kafka.consumer.session.timeout.ms=6000 \
-        -X kafka.consumer.heartbeat.interval.ms=1000
-    within 20000 page /readyz
-    within 5000 is '.tasks[0].lag == 0'
-    own_broker stop
-    within 15000 grep -q event=broker_away events
-    any /readyz >said
-    has said 'not ready' 'pipeline 0: no broker can be reached'
-    [ "$(metric moontide_pipeline_broker_reachable)" = 0 ] || fail "reachable"
-    page /livez
-    own_broker start
-    within 30000 grep -q event=broker_back events
-    within 30000 page /readyz
-    times 10 0 | kcat -P -q -b "$broker" -t in
-    within 20000 is '.pipelines[0].retired == 20 and .tasks[0].committed_pos == 20'
-    kill -TERM $pid
-    ends $pid 0 15000
 }

@@ -192,7 +192,10 @@ Test(kafka_ports, bytes_none_and_empty_round_trip)
     struct source *source = open_source();
     void *handle = assign(source, 0);
     struct record recs[4];
+    cr_expect_leq(source->ops->end_offset(source, handle), 4, "before the first answer: unknown");
     fetch(source, handle, recs, 4);
+    cr_expect_eq(source->ops->end_offset(source, handle), 4);
+    cr_expect_not(source->ops->is_away(source));
     for (size_t i = 0; i < 4; i++) {
         cr_expect_eq(recs[i].offset, (int64_t)i);
         cr_expect_eq(recs[i].timestamp_ms, out[i].timestamp_ms);
