@@ -410,7 +410,8 @@ static uint64_t last_begun(struct commit_window *win)
 void commit_window_set_mode(struct commit_window *win, enum window_mode mode)
 {
     CHECK(mode >= commit_window_mode(win));
-    if (mode == WINDOW_DRAIN && win->emit == EMIT_COMPLETION) {
+    bool begins = mode == WINDOW_DRAIN && commit_window_mode(win) == WINDOW_RUN;
+    if (begins && win->emit == EMIT_COMPLETION) {
         atomic_store_explicit(&win->drain_to, last_begun(win), memory_order_relaxed);
     }
     /* a worker that reads the old mode begins one more record, no harm; one that reads the new mode

@@ -501,9 +501,8 @@ static int64_t source_end_offset(struct source *source, void *handle)
     const struct kafka_partition *part = handle;
     int64_t low = -1;
     int64_t high = -1; /* as the last answer to a fetch said */
-    rd_kafka_resp_err_t code =
-        rd_kafka_get_watermark_offsets(((struct kafka_source *)source)->rk, part->topic->name,
-                                       part->partition, &low, &high);
+    rd_kafka_resp_err_t code = rd_kafka_get_watermark_offsets(
+        ((struct kafka_source *)source)->rk, part->topic->name, part->partition, &low, &high);
     return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : -1;
 }
 

@@ -33,6 +33,7 @@ struct model {
     uint32_t capacity;
     size_t bytes_max;
     bool held, draining;
+    size_t drain_to; /* what a drain still begins is below */
     struct entry list[HISTORY_MAX];
     size_t count;             /* admitted */
     size_t freed;             /* of the front */
@@ -117,16 +118,25 @@ static bool is_acked(const struct entry *entry)
            entry->reports == entry->sent;
 }
 
+static bool may_begin(const struct model *model, const struct entry *entry)
+{
+    return !model->draining || entry < model->list + model->drain_to;
+}
+
 /* What is with workers, waits, and has no report; and whether all is as drained as it gets. */
 static ON_THREAD(poll_thread) void compare_counts(const struct model *model,
                                                   const struct entry *next)
 {
     uint32_t outstanding = 0;
+    uint32_t at_work = 0; /* what begun or still may */
     uint32_t waiting = 0;
     uint64_t undelivered = 0;
     for (size_t i = model->freed; i < model->count; i++) {
         const struct entry *entry = &model->list[i];
-        outstanding += !entry->known && !entry->waiting;
+        bool out = !entry->known && !entry->waiting;
+        bool begun = entry->ran && entry->outcome != OUTCOME_UNRUN;
+        outstanding += out;
+        at_work += out && (begun || may_begin(model, entry));
         waiting += entry->waiting;
         undelivered += (uint64_t)(entry->sent - entry->reports);
         CHECK(entry->slot->attempt == entry->attempt);
@@ -136,7 +146,7 @@ static ON_THREAD(poll_thread) void compare_counts(const struct model *model,
     CHECK(commit_window_waiting(model->win) == waiting);
     CHECK(commit_window_undelivered(model->win) == undelivered);
     bool head = model->count > model->freed && is_acked(&model->list[model->freed]);
-    bool quiet = outstanding + waiting + undelivered == 0 && next == NULL && !head;
+    bool quiet = at_work + waiting + undelivered == 0 && next == NULL && !head;
     CHECK(commit_window_is_quiet(model->win) == quiet);
 }
 
@@ -177,15 +187,26 @@ static ON_THREAD(poll_thread) void admit(struct model *model)
     }
 }
 
+/* With emit=completion what lies before the last one that began is still run. */
+static void drain(struct model *model)
+{
+    for (size_t i = model->freed; model->emit == EMIT_COMPLETION && i < model->count; i++) {
+        if (model->list[i].ran || model->list[i].waiting) {
+            model->drain_to = i;
+        }
+    }
+    model->draining = true;
+}
+
 /* What has not begun when the drain does is handed back, and never retires. */
 static void run_entry(const struct model *model, struct entry *entry, enum outcome outcome,
                       int emissions)
 {
     thread_role_set(ROLE_WORKER);
     thread_assert_worker();
-    CHECK(slot_begin(entry->slot, 0) == !model->draining);
+    CHECK(slot_begin(entry->slot, 0) == may_begin(model, entry));
     entry->ran = true;
-    if (model->draining) {
+    if (!may_begin(model, entry)) {
         CHECK(entry->slot->work.outcome == OUTCOME_UNRUN);
         entry->outcome = OUTCOME_UNRUN;
         entry->failed = true;
@@ -401,7 +422,9 @@ static ON_THREAD(poll_thread) void random_run(void)
         size_t used = model.count - model.freed;
         if (below(OPERATIONS * 2) == 0) {
             commit_window_set_mode(model.win, WINDOW_DRAIN);
-            model.draining = true;
+            if (!model.draining) {
+                drain(&model);
+            }
         }
         switch (below(10)) {
         case 0:

@@ -337,7 +337,8 @@ static void destroy_moody(struct processor *processor)
     memory_free(processor);
 }
 
-static const struct processor_ops PROCESSOR_OPS = {run_some, close_nothing, destroy_moody};
+static const struct processor_ops PROCESSOR_OPS = {
+    .run = run_some, .close = close_nothing, .destroy = destroy_moody};
 
 static struct processor *create_processor(void *context, unsigned worker, struct error *err)
 {

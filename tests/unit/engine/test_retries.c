@@ -70,7 +70,7 @@ static void destroy(struct processor *processor)
     memory_free(processor);
 }
 
-static const struct processor_ops OPS = {run, close_nothing, destroy};
+static const struct processor_ops OPS = {.run = run, .close = close_nothing, .destroy = destroy};
 
 static struct processor *create_processor(void *context, unsigned worker, struct error *err)
 {
