@@ -210,7 +210,8 @@ readyz_says_why_not_before_the_assignment() {
     local other
     waiter
     # a member that stands still: the group waits for it, until its session ends
-    kcat -b "$broker" -G "$(topic g)" -X session.timeout.ms=6000 -X enable.auto.commit=false "$(topic in)" >/dev/null 2>member &
+    kcat -b "$broker" -G "$(topic g)" -X session.timeout.ms=$((6000 * ${SLOWER:-1})) -X enable.auto.commit=false \
+        "$(topic in)" >/dev/null 2>member &
     other=$!
     within 15000 grep -q 'rebalanced.*assigned' member
     kill -STOP $other
