@@ -247,7 +247,7 @@ failures_without_end_hold_the_window_until_they_heal() {
     script sick <<'LUA'
 local failed = 0
 return function(rec)
-    if tonumber(rec.value) % 5 == 0 and failed < 2000 then
+    if tonumber(rec.value) % 5 == 0 and failed < 1000 then
         failed = failed + 1
         error("sick")
     end
@@ -255,7 +255,14 @@ return function(rec)
 end
 LUA
     seq 1 5000 >in
-    code 0 moon run sick.lua --in file:in --out file:got -X error.policy=retry -X max.retries=-1 -X retry.backoff.ms=5 \
-        -X retry.backoff.max.ms=20 -X task.window.records=256
+    "$MOONTIDE" run sick.lua --in file:in --out file:got --admin unix:a.sock -X error.policy=retry -X max.retries=-1 \
+        -X retry.backoff.ms=100 -X retry.backoff.max.ms=100 -X task.window.records=256 2>err &
+    local pid=$!
+    within 5000 page /livez
+    within 5000 is '.tasks[0].hold == "retry_full" and .tasks[0].used >= 192 and .tasks[0].commit_pos == 4'
+    page /metrics | grep '^moontide_window_held{' >held
+    grep -q 'reason="retry_full"} 1$' held || fail "$(cat held)"
+    ends $pid 0 15000
     same in got
+    has err 'msg="partition held"' 'reason=retry_full'
 }
