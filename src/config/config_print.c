@@ -86,7 +86,7 @@ static void dump_section(const struct config *cfg, const char *section, struct b
         }
         byte_buffer_clear(&value);
         option_print(&options[i], cfg, &value);
-        if (value.size == 0) {
+        if (value.size == 0 && options[i].fallback == NULL) {
             byte_buffer_printf(out, "# not set: %s\n", options[i].name);
         } else {
             dump_origin(cfg->origins[i], out);

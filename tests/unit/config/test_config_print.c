@@ -101,6 +101,21 @@ Test(config_print, what_a_file_cannot_hold_is_a_comment_and_the_rest_loads)
     config_fini(&cfg);
 }
 
+Test(config_print, a_default_that_was_emptied_stays_empty)
+{
+    char path[64];
+    struct config cfg;
+    struct byte_buffer out = {0};
+    load_text(&cfg, "[moontide]\nclient.id =\n", NULL, 0, path);
+    config_print_dump(&cfg, &out);
+    config_fini(&cfg);
+    cr_expect(strstr(out.data, "\nclient.id = \n"), "%s", out.data);
+    load_text(&cfg, out.data, NULL, 0, path);
+    cr_expect_null(cfg.client_id);
+    config_fini(&cfg);
+    byte_buffer_fini(&out);
+}
+
 Test(config_print, values_come_with_their_origin)
 {
     static const struct config_setting SETTING = {"-X", "moontide", "num.threads.per.task", "2"};
