@@ -168,9 +168,9 @@ failures_hold_their_own_key_only() {
     script heals <<'LUA'
 local tries = 0
 return function(rec, ctx)
-    if rec.key == "key-0" and rec.value == "0" and tries < 2 then
+    if rec.key == "key-0" and rec.value == "0" and tries < 1 then
         tries = tries + 1
-        ctx.retry("400ms", "not yet")
+        ctx.retry("1500ms", "not yet")
     end
     return rec
 end
