@@ -90,6 +90,10 @@ static void dump_section(const struct config *cfg, const char *section, struct b
             byte_buffer_printf(out, "# not set: %s\n", options[i].name);
         } else {
             dump_origin(cfg->origins[i], out);
+            bool any_text = options[i].type == OPTION_STRING || options[i].type == OPTION_LIST;
+            if (cfg->secrets[i] && !any_text) { /* *** is no number and no choice */
+                byte_buffer_append_text(out, "# a secret: ");
+            }
             dump_value(options[i].name, byte_buffer_text(&value), cfg->secrets[i], out);
         }
     }

@@ -116,6 +116,23 @@ Test(config_print, a_default_that_was_emptied_stays_empty)
     byte_buffer_fini(&out);
 }
 
+Test(config_print, a_secret_number_or_choice_is_a_comment_and_the_rest_loads)
+{
+    char path[64];
+    struct config cfg;
+    struct byte_buffer out = {0};
+    load_text(&cfg, "[moontide]\nprocessing.order = partition${file:/dev/null}\nmax.retries = 3\n",
+              NULL, 0, path);
+    config_print_dump(&cfg, &out);
+    config_fini(&cfg);
+    cr_expect(strstr(out.data, "\n# a secret: processing.order = ***\n"), "%s", out.data);
+    load_text(&cfg, out.data, NULL, 0, path);
+    cr_expect_eq(cfg.processing_order, 0);
+    cr_expect_eq(cfg.max_retries, 3);
+    config_fini(&cfg);
+    byte_buffer_fini(&out);
+}
+
 Test(config_print, values_come_with_their_origin)
 {
     static const struct config_setting SETTING = {"-X", "moontide", "num.threads.per.task", "2"};
