@@ -139,9 +139,9 @@ soak: all ## memory of slow scripts on a real Kafka for SECONDS=n
 mutants: ## take out lines of safety one by one: the simulator has to notice each
 	$(Q)scripts/dev/mutants
 
-asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer
+asan tsan: ## run the suites under AddressSanitizer and UBSan, or ThreadSanitizer (SUITES=some of them)
 	$(Q)$(MAKE) VARIANT=$@ programs
-	$(Q)scripts/dev/run-tests $@ $(if $(filter asan,$@),unit property sim lua fuzz integration,property sim integration)
+	$(Q)scripts/dev/run-tests $@ $(or $(SUITES),$(if $(filter asan,$@),unit property sim lua fuzz integration,property sim integration))
 
 fuzz: ## look for inputs that break a parser, SECONDS=n for each target
 	$(Q)scripts/dev/fuzz check

@@ -155,7 +155,7 @@ stop_without_a_broker_and_without_work_exits_0() {
     produce "$(topic in)" lines
     kafka_start log identity.lua "$(topic in)" "$(topic out)" "$(topic g)" -X commit.interval.ms=100
     within 20000 reached "$(topic out)" 2 100
-    within 5000 all_committed "$(topic g)" "$(topic in)" 2
+    within 5000 is_committed "$(topic g)" "$(topic in)" 2
     sleep 0.5
     broker_signal STOP
     kill -TERM $pid

@@ -101,11 +101,15 @@ reached() { [ "$(records "$1" "$2")" -ge "$3" ]; }
 
 # all_committed GROUP TOPIC PARTITIONS: what is committed is the end of each partition.
 all_committed() {
-    luajit "$here/offsets.lua" "$broker" "$2" "$3" "$1" >committed
-    awk '{ bad += $2 != $3 } END { exit bad > 0 }' committed || {
+    is_committed "$@" || {
         cat committed
         fail "not all is committed (partition, committed, end)"
     }
+}
+# The same as a question, for `within`.
+is_committed() {
+    luajit "$here/offsets.lua" "$broker" "$2" "$3" "$1" >committed
+    awk '{ bad += $2 != $3 } END { exit bad > 0 }' committed
 }
 
 # kafka_run SCRIPT IN OUT GROUP [OPTION...]: the binary on topics.
