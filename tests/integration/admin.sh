@@ -41,7 +41,7 @@ admin_pages_show_what_runs() {
     page /readyz >ready
     has ready ready
     # R7: both threads of the task, and the record that one of them has at hand
-    within 1000 is '[.tasks[0].threads[].state] | sort == ["idle", "running"]'
+    within 1000 is '.tasks[0].used == 1 and ([.tasks[0].threads[].state] | sort == ["idle", "running"])'
     is '.threads[] | select(.state == "running").record | .topic == "-" and .offset == 2 and .age_seconds < 3'
     is '.tasks[0] | .used == 1 and .commit_pos == 2 and .hold == null and .head_age_seconds > 0'
     is '.ready and .pipelines[0].state == "running" and .resident_bytes > 1000000 and .threads[0].script_bytes > 1000'
@@ -167,7 +167,7 @@ local_test sigusr1_writes_the_state_and_nothing_else
 sigusr1_writes_the_state_and_nothing_else() {
     serve $(threads 2 2)
     printf '0\n0\n2000\n' >&9
-    within 3000 is '[.threads[].state] | sort == ["idle", "running"]'
+    within 3000 is '.tasks[0].used == 1 and ([.threads[].state] | sort == ["idle", "running"])'
     kill -USR1 $pid
     within 2000 grep -q 'state of a task' events
     has events 'level=info msg="state of a pipeline" event=state pipeline=0 state=running assigned=true partitions=1'
