@@ -26,6 +26,7 @@ local forward, release = record.forward, record.release
 local VIEWS = tonumber(C.TIDE_VIEWS)
 local NO_RECORD = host.NO_RECORD
 local NO_MEMORY = "not enough memory" -- LuaJIT's own text, raised without a place
+local NO_REC = "process() returned the record without its _rec, which is not for scripts to assign"
 local NO_OUTPUT = "process() returned the record, but " .. emission.NO_OUTPUT
 
 local driver = { call = call }
@@ -115,6 +116,8 @@ local function make_run(process, ctx, views, has_output)
     local function finish(view, result, extra)
         if not rawequal(result, view) or extra ~= nil then
             reject(result, extra)
+        elseif view._rec == nil then -- no field of scripts, but nothing keeps them from it
+            C.tide_fail(call, NO_REC, #NO_REC)
         elseif has_output then
             forward(view)
             return true

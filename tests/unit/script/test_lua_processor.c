@@ -104,6 +104,7 @@ Test(lua_processor, any_other_result_is_an_error_that_names_it)
         {PROCESS("return rec.value"), "process() returned a string"},
         {PROCESS("return { value = 'x' }"), "process() returned a table"},
         {PROCESS("return 1"), "process() returned a number"},
+        {PROCESS("rec._rec = nil; return rec"), "process() returned the record without its _rec"},
         {PROCESS("return function() end"), "process() returned a function"},
         {PROCESS("return rec, 'late'"), "process() returned more than one value"},
         {PROCESS("return nil, 'late'"), "process() returned more than one value"},
