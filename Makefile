@@ -77,11 +77,11 @@ $(B)/lua/%.lua.o: lua/%.lua Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)luajit -bg -n $(subst /,.,$*) $< $@
 
-# the ABI header as a string, for ffi.cdef: no declaration is typed twice
-$(B)/gen/script/lua_abi_text.h: $(wildcard src/script/lua_abi.h) Makefile
+# the ABI headers as one string, for ffi.cdef: no declaration is typed twice
+ABI = src/script/lua_abi.h $(filter-out src/script/lua_abi.h,$(wildcard src/script/*_abi.h))
+$(B)/gen/script/lua_abi_text.h: $(ABI) Makefile
 	$(Q)mkdir -p $(@D)
-	$(Q)if [ -f src/script/lua_abi.h ]; then sed -e '/^#/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' \
-	    src/script/lua_abi.h; else echo '""'; fi >$@
+	$(Q)sed -e '/^#/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(ABI) >$@
 
 $(B)/tests/unit/all: $(UNIT) $(LIBRARY) $(LIST)
 	$(Q)$(LINK) $(filter %.o,$^) -o $@ $(LIBS) -lcriterion
