@@ -5,27 +5,40 @@ Why: one source for the reference in lua/README.md (scripts/dev/lua-reference wr
 and for whatever shows a name's description later. A name here is what a script writes; tests check that
 each exists and that nothing that exists is missing.
 
-Entry: name, how it is used, what it does, and what it costs where that is not nothing.
+Section: title, text, entries; `class`: the rows are members of this class of the stubs for editors, and
+`module`: what a script requires to get it.
+
+Entry: name, how it is used, what it does, and what it costs where that is not nothing; then by name,
+each optional: `types` as LuaLS writes them, "number?" for a field and "(name: type, ...): result" for a function;
+`errors`, what it raises and when; `example`, lines of code.
 ]]
 local doc = {}
 
 doc.sections = {
     {
         title = "Loading",
+        class = "moontide.Script",
         text = "The script's file runs once in each worker, from top to bottom, and returns its process function, "
             .. "or a table with these members. Any other member is an error with the nearest name.",
         entries = {
-            { "process", "process(rec, ctx)", "Called for each record. The only member that must be there." },
+            { "process", "process(rec, ctx)", "Called for each record. The only member that must be there.",
+                types = "(rec: moontide.Record, ctx: moontide.Context): moontide.Record?" },
             { "init", "init(ctx)", "Called once in each worker before its first record. What it raises ends the "
-                .. "start with exit code 3. Runs on the main thread." },
+                .. "start with exit code 3. Runs on the main thread.",
+                types = "(ctx: moontide.Context)" },
             { "close", "close(ctx)", "Called once in each worker after its last record, on the worker's thread. What "
-                .. "it raises is logged." },
+                .. "it raises is logged.",
+                types = "(ctx: moontide.Context)" },
             { "params", "params = { rate = { type = \"number\", default = 1, min = 0 } }", "The parameters that "
                 .. "`--set` and `[params]` may give. `type`: number, integer, string or boolean; then `default`, "
-                .. "`min`, `max`, `choices`, `required`, `doc`. A wrong name, type or range is an error." },
-            { "version", "version = \"1.4\"", "Shown in the log." },
+                .. "`min`, `max`, `choices`, `required`, `doc`. A wrong name, type or range is an error.",
+                types = "table<string, moontide.Param>?",
+                example = "M.params = { rate = { type = \"number\", default = 1, min = 0 } }" },
+            { "version", "version = \"1.4\"", "Shown in the log.",
+                types = "(string|number)?" },
             { "requires_order", "requires_order = \"key\"", "`key`: records of one key in sequence; `partition`: all "
-                .. "records of one; `none`. A configuration that cannot give it is refused (E_ORDER_CONFIG)." },
+                .. "records of one; `none`. A configuration that cannot give it is refused (E_ORDER_CONFIG).",
+                types = "('key'|'partition'|'none')?" },
             { "require", "require \"name\"", "A module beside the script (`a.b` is a/b.lua or a/b/init.lua), or "
                 .. "`moontide`. Modules load with the script and with init, not later." },
             { "print", "print(...)", "Logs the arguments at level info with file and line.", "3 us" },
@@ -33,64 +46,98 @@ doc.sections = {
     },
     {
         title = "The context",
+        class = "moontide.Context",
         text = "One a worker, handed to init, process and close. It cannot be changed: keep state in locals.",
         entries = {
-            { "ctx.config", "ctx.config.rate", "The value of a parameter; nil when it has none. Read-only." },
-            { "ctx.worker", "ctx.worker", "The worker's number, from 0." },
+            { "ctx.config", "ctx.config.rate", "The value of a parameter; nil when it has none. Read-only.",
+                types = "table<string, any>" },
+            { "ctx.worker", "ctx.worker", "The worker's number, from 0.",
+                types = "integer" },
             { "ctx.log", "ctx.log.info(...)", "`error`, `warn`, `info`, `debug`: logs the arguments with file and "
-                .. "line. A level that is off costs next to nothing.", "3 us" },
+                .. "line. A level that is off costs next to nothing.", "3 us",
+                types = "moontide.Log",
+                example = "ctx.log.warn(\"no amount in\", rec.offset)" },
             { "ctx.emit", "ctx:emit(topic, { key =, value =, headers =, timestamp =, partition = })", "A record for a "
                 .. "topic. key and value: strings or nil. headers: `rec.headers`, an array of `{ name, value }`, or a "
                 .. "map (its names are sorted). timestamp: that of the record by default. partition: by key by "
                 .. "default. Another field, type or nil topic is an error at this line. It leaves when the record "
-                .. "retires, and never if the record fails. Only inside process.", "250 ns" },
+                .. "retires, and never if the record fails. Only inside process.", "250 ns",
+                types = "(topic: string, fields: moontide.Fields)",
+                example = "ctx:emit(\"alerts\", { key = rec.key, value = \"big\" })" },
             { "ctx.forward", "ctx:forward { key =, value =, ... }", "The same to the default output (`--out`).",
-                "250 ns" },
+                "250 ns",
+                types = "(fields: moontide.Fields)",
+                example = "ctx:forward { key = rec.key, value = \"one of two\" }" },
             { "ctx.fail", "ctx.fail(reason)", "Ends the record here: it has failed, nothing of it leaves, and "
                 .. "`error.policy.failed` says what becomes of it. A pcall around it does not undo it; so with the "
-                .. "next three. All work only inside process; reason: a string or nil.", "3 us" },
+                .. "next three. All work only inside process; reason: a string or nil.", "3 us",
+                types = "(reason: string?)",
+                example = "ctx.fail(\"no amount\")" },
             { "ctx.skip", "ctx.skip(reason)", "Ends the record: it is passed over, nothing of it leaves, and that is "
-                .. "counted and logged, whatever the policy is.", "3 us" },
+                .. "counted and logged, whatever the policy is.", "3 us",
+                types = "(reason: string?)",
+                example = "ctx.skip(\"a heartbeat\")" },
             { "ctx.retry", "ctx.retry(\"5s\", reason)", "Ends this attempt: the record runs again after the delay, a "
                 .. "duration or a number of milliseconds (nil: `retry.backoff.ms`, doubled with each attempt). Later "
                 .. "records of its key wait, others go on. After `max.retries` attempts it is a dead letter, or "
-                .. "stops the pipeline.", "3 us" },
+                .. "stops the pipeline.", "3 us",
+                types = "(delay: (string|number)?, reason: string?)",
+                example = "ctx.retry(\"5s\", \"the service is away\")" },
             { "ctx.dead_letter", "ctx.dead_letter(reason)", "Ends the record: it goes to the topic for dead letters "
-                .. "as it came, with headers that say why. Stops the pipeline when there is no such topic.", "3 us" },
+                .. "as it came, with headers that say why. Stops the pipeline when there is no such topic.", "3 us",
+                types = "(reason: string?)",
+                example = "ctx.dead_letter(\"no number\")" },
         },
     },
     {
         title = "The record",
+        class = "moontide.Record",
         text = "A view, live only during its own process: used later it raises \"record used after process(); use "
             .. "rec:copy()\". Nothing is copied until it is read. nil is none (a tombstone), \"\" is empty.",
         entries = {
-            { "rec.topic", "rec.topic", "Where it came from." },
-            { "rec.partition", "rec.partition", "A number." },
-            { "rec.offset", "rec.offset", "A number, exact to 2^53." },
+            { "rec.topic", "rec.topic", "Where it came from.",
+                types = "string" },
+            { "rec.partition", "rec.partition", "A number.",
+                types = "integer" },
+            { "rec.offset", "rec.offset", "A number, exact to 2^53.",
+                types = "integer" },
             { "rec.timestamp", "rec.timestamp", "Milliseconds since 1970, exact; nil when it has none. Can be "
-                .. "assigned." },
+                .. "assigned.",
+                types = "integer?" },
             { "rec.key", "rec.key", "A string of any bytes, or nil. Can be assigned; nil removes it.",
-                "35 ns for 17 bytes, once a record" },
+                "35 ns for 17 bytes, once a record",
+                types = "string?" },
             { "rec.value", "rec.value", "A string of any bytes, or nil. Can be assigned; nil makes a tombstone.",
-                "200 ns for 400 bytes, once a record" },
+                "200 ns for 400 bytes, once a record",
+                types = "string?" },
             { "rec.headers", "rec.headers", "The headers, see below. Can be assigned: an array of `{ name, value }`, a "
-                .. "map, other headers, or nil for none.", "200 ns and more, once a record" },
+                .. "map, other headers, or nil for none.", "200 ns and more, once a record",
+                types = "moontide.Headers" },
             { "rec.byte", "rec:byte(at)", "The byte of the value at 1, 2, ... or -1, -2, ... from its end, without "
-                .. "making a string; nil outside.", "3 ns" },
-            { "rec.copy", "rec:copy()", "A table of all fields that lives on; its headers are a copy too.", "1 us" },
+                .. "making a string; nil outside.", "3 ns",
+                types = "(at: integer): integer?" },
+            { "rec.copy", "rec:copy()", "A table of all fields that lives on; its headers are a copy too.", "1 us",
+                types = "(): moontide.Copy" },
         },
     },
     {
         title = "Headers",
+        class = "moontide.Headers",
         text = "An ordered multimap: names repeat, order is kept, names and values are strings of any bytes, a value "
             .. "may be nil. Untouched, they pass byte for byte.",
         entries = {
-            { "headers.get", "rec.headers:get(name)", "The last value of the name; nil when there is none." },
-            { "headers.all", "rec.headers:all(name)", "All its values in order, as an array; `n` is their number." },
-            { "headers.add", "rec.headers:add(name, value)", "One more at the end." },
-            { "headers.set", "rec.headers:set(name, value)", "This value alone, in the place of the first." },
-            { "headers.del", "rec.headers:del(name)", "Removes all of the name; returns how many." },
-            { "headers.iter", "for name, value in rec.headers:iter() do", "All in order." },
+            { "headers.get", "rec.headers:get(name)", "The last value of the name; nil when there is none.",
+                types = "(name: string): string?" },
+            { "headers.all", "rec.headers:all(name)", "All its values in order, as an array; `n` is their number.",
+                types = "(name: string): string[]" },
+            { "headers.add", "rec.headers:add(name, value)", "One more at the end.",
+                types = "(name: string, value: string?)" },
+            { "headers.set", "rec.headers:set(name, value)", "This value alone, in the place of the first.",
+                types = "(name: string, value: string?)" },
+            { "headers.del", "rec.headers:del(name)", "Removes all of the name; returns how many.",
+                types = "(name: string): integer" },
+            { "headers.iter", "for name, value in rec.headers:iter() do", "All in order.",
+                types = "(): fun(): string?, string?" },
         },
     },
     {
@@ -107,11 +154,16 @@ doc.sections = {
     },
     {
         title = "The module moontide",
+        class = "moontide", module = "moontide",
         text = "`local tide = require \"moontide\"`",
         entries = {
             { "tide.sleep", "tide.sleep(\"5ms\")", "Waits: \"5ms\", \"1.5s\", \"1m\", or a number of milliseconds. For "
-                .. "prototypes and tests; other workers go on." },
-            { "tide.version", "tide.version", "Moontide's version." },
+                .. "prototypes and tests; other workers go on.",
+                types = "(duration: string|number)",
+                errors = "No duration.",
+                example = "tide.sleep(\"5ms\")" },
+            { "tide.version", "tide.version", "Moontide's version.",
+                types = "string" },
         },
     },
 }
@@ -120,7 +172,8 @@ doc.sections = {
 function doc.each(fn)
     for _, section in ipairs(doc.sections) do
         for _, entry in ipairs(section.entries) do
-            fn(section, { name = entry[1], use = entry[2], what = entry[3], cost = entry[4] })
+            fn(section, { name = entry[1], use = entry[2], what = entry[3], cost = entry[4], types = entry.types,
+                errors = entry.errors, example = entry.example })
         end
     end
 end
