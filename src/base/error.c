@@ -23,6 +23,7 @@ static const struct code_row CODES[] = {
     [E_SCRIPT] = {"E_SCRIPT", 3},
     [E_RECORD] = {"E_RECORD", 4},
     [E_BROKER] = {"E_BROKER", 5},
+    [E_TESTS] = {"E_TESTS", 6},
     [E_DRAIN] = {"E_DRAIN", 7},
     [E_IO] = {"E_IO", 1},
     [E_CLOSED] = {"E_CLOSED", 0},

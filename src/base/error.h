@@ -26,6 +26,7 @@ enum error_code {
     E_SCRIPT,          /* exit 3: the script does not load */
     E_RECORD,          /* exit 4: a record failed and the policy is to stop */
     E_BROKER,          /* exit 5: broker, group or producer said no for good */
+    E_TESTS,           /* exit 6: tests of scripts failed */
     E_DRAIN,           /* exit 7: the drain deadline passed */
     E_IO,              /* exit 1: file, pipe or socket */
     E_CLOSED,  /* exit 0: nobody reads our output any more, as with `| head`; not a failure */

@@ -36,6 +36,11 @@ bool command_unknown(const char *word, struct error *err);
 
 /* The options of demo. */
 extern const struct argument DEMO_ARGUMENTS[];
+/* Those of test. */
+extern const struct argument TEST_ARGUMENTS[];
+
+/* As many operands as are given. */
+enum { OPERANDS_MANY = 1 << 20 };
 
 /* What the commands do; each in a file of its name. */
 bool check_command(const struct arguments *args, struct error *err);
@@ -44,6 +49,7 @@ bool config_dump_command(const struct arguments *args, struct error *err);
 bool demo_command(const struct arguments *args, struct error *err);
 bool help_command(const struct arguments *args, struct error *err);
 bool run_command(const struct arguments *args, struct error *err);
+bool test_command(const struct arguments *args, struct error *err);
 bool version_command(const struct arguments *args, struct error *err);
 
 #endif

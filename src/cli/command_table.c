@@ -32,6 +32,20 @@ static const struct command COMMANDS[] = {
      .arguments = RUN_ARGUMENTS,
      .operand_max = 1,
      .run = check_command},
+    {.name = "test",
+     .usage = "DIR | FILE...",
+     .summary = "run tests of scripts on the engine itself",
+     .details =
+         "Runs the cases of *_test.lua files, each with a fresh script, engine and clock. NAME_test.lua\n"
+         "tests NAME.lua beside it. Results are TAP in a pipe, lines for people on a terminal.\n"
+         "\n"
+         "Exit codes: 0 all passed, 2 usage, 3 a script or test does not load, 6 tests failed.\n"
+         "\n"
+         "  moontide test scripts\n"
+         "  moontide test scripts/filter_test.lua -k tombstone --junit results.xml\n",
+     .arguments = TEST_ARGUMENTS,
+     .operand_max = OPERANDS_MANY,
+     .run = test_command},
     {.name = "demo",
      .usage = "[SCRIPT] [--text DIR]",
      .summary = "count the words of real text on a Kafka inside the process",

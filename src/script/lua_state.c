@@ -58,6 +58,15 @@ void lua_state_destroy(struct lua_state *state)
     memory_free(state);
 }
 
+void lua_state_push_abi(struct lua_State *L)
+{
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "loaded");
+    lua_pushlstring(L, ABI_TEXT, sizeof ABI_TEXT - 1);
+    lua_setfield(L, -2, "moontide.abi");
+    lua_pop(L, 2);
+}
+
 /* Runs within a lua_pcall, so that running out of Lua's memory is an error like any other. Returns
  * what the driver's load returns: run, close, requires_order, version. */
 static int boot(lua_State *L)
@@ -65,10 +74,7 @@ static int boot(lua_State *L)
     const struct lua_state_options *options = lua_touserdata(L, 1);
     struct lua_state *state = lua_touserdata(L, 2);
     luaL_openlibs(L);
-    lua_getglobal(L, "package");
-    lua_getfield(L, -1, "loaded");
-    lua_pushlstring(L, ABI_TEXT, sizeof ABI_TEXT - 1);
-    lua_setfield(L, -2, "moontide.abi");
+    lua_state_push_abi(L);
     lua_getglobal(L, "require");
     lua_pushliteral(L, "moontide.driver");
     lua_call(L, 1, 1);

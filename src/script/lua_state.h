@@ -53,6 +53,11 @@ size_t lua_state_memory(struct lua_state *state);
 /* Runs the script's close. False: it raised an error (E_SCRIPT). */
 bool lua_state_close(struct lua_state *state, struct error *err);
 
+/* Makes the text of the ABI headers the module moontide.abi of a state that was just opened, within
+ * a protected call. For other states than that of a script, which have it already. */
+struct lua_State;
+void lua_state_push_abi(struct lua_State *L);
+
 /* What the script says of itself; NULL: nothing. Borrowed from the state. */
 const char *lua_state_requires_order(const struct lua_state *state);
 const char *lua_state_version(const struct lua_state *state);
