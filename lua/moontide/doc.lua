@@ -166,7 +166,85 @@ doc.sections = {
                 types = "string" },
         },
     },
+    {
+        title = "Tests of scripts",
+        module = "moontide.test",
+        class = "moontide.test",
+        text = "`local t = require \"moontide.test\"` in NAME_test.lua, which `moontide test` runs. It tests NAME.lua "
+            .. "beside it, on the engine's own code.",
+        entries = {
+            { "t.case", "t.case(name, { params =, options =, script = }, function(p) ... end)", "A case: a "
+                .. "fresh script, "
+                .. "engine and clock. params: as `--set`; options: keys of the configuration as `-X`; script: another "
+                .. "file. Default output: topic `output`. What comes out, or fails, and is not expected "
+                .. "fails the case.",
+                types = "(name: string, options: moontide.CaseOptions, run: fun(p: moontide.Case))",
+                example = "t.case(\"drops what is small\", { params = { limit = 9 } }, function(p)\n"
+                    .. "    p:push(\"in\", { value = \"3\" })\n    p:expect_none(\"output\")\nend)" },
+            { "t.script", "t.script(path)", "The script of the cases that follow, when it is not NAME.lua; from the "
+                .. "folder of the test.", types = "(path: string)" },
+        },
+    },
+    {
+        title = "A case of a test",
+        class = "moontide.Case",
+        text = "`p`, handed to the function of `t.case`. Expectations are in order; a field that is not given is not "
+            .. "compared, `key = false` and `value = false` want none. A topic that nothing went to and the "
+                .. "script does "
+            .. "not name is an error.",
+        entries = {
+            { "p.push", "p:push(topic, { key =, value =, headers =, timestamp =, partition =, offset = })", "A record "
+                .. "comes in, and everything runs that can run now.",
+                types = "(topic: string, record: moontide.Input)",
+                errors = "The run has stopped; the offset is not behind the last one." },
+            { "p.advance", "p:advance(\"10s\")", "Time passes: a duration or milliseconds. Retries that are due run in "
+                .. "their turn. A case begins at 2024-01-01T00:00:00Z.", types = "(duration: string|number)" },
+            { "p.now", "p:now()", "The time of the case, in milliseconds since 1970.", types = "(): integer" },
+            { "p.fail_at", "p:fail_at(offset, times)", "The next attempts (1) at this offset fail before "
+                .. "the script sees "
+                .. "the record.", types = "(offset: integer, times: integer?)" },
+            { "p.expect", "p:expect(topic, { { key =, value =, headers =, timestamp =, partition = }, ... })", "These "
+                .. "records came out next on the topic.", types = "(topic: string, records: moontide.Wanted[])" },
+            { "p.expect_none", "p:expect_none(topic)", "Nothing (more) came out on the topic.",
+                types = "(topic: string)" },
+            { "p.ignore", "p:ignore(topic)", "What comes out on the topic need not be expected.",
+                types = "(topic: string)" },
+            { "p.expect_failed", "p:expect_failed(text)", "The next failed attempt stopped the run; `text` "
+                .. "is a part of "
+                .. "the reason. So with the next three, by what became of the record.", types = "(text: string?)" },
+            { "p.expect_retry", "p:expect_retry(text)", "It will be tried again.", types = "(text: string?)" },
+            { "p.expect_skipped", "p:expect_skipped(text)", "The record is passed over.", types = "(text: string?)" },
+            { "p.expect_dead_letter", "p:expect_dead_letter(text, record)", "The record became a dead letter, which "
+                .. "takes the next record on that topic; `record` compares it.",
+                types = "(text: string?, record: moontide.Wanted?)" },
+        },
+    },
 }
+
+-- Tables that functions take and give, for the stubs: name, then field and type.
+doc.shapes = {
+    { "moontide.Param", { "type", "'boolean'|'integer'|'number'|'string'" }, { "default", "any?" },
+        { "min", "number?" }, { "max", "number?" }, { "choices", "any[]?" }, { "required", "boolean?" },
+        { "doc", "string?" } },
+    { "moontide.Log", { "error", "fun(...: any)" }, { "warn", "fun(...: any)" }, { "info", "fun(...: any)" },
+        { "debug", "fun(...: any)" } },
+    { "moontide.Fields", { "key", "string?" }, { "value", "string?" }, { "headers", "any?" },
+        { "timestamp", "integer?" }, { "partition", "integer?" } },
+    { "moontide.Copy", { "topic", "string" }, { "partition", "integer" }, { "offset", "integer" },
+        { "timestamp", "integer?" }, { "key", "string?" }, { "value", "string?" },
+        { "headers", "moontide.Headers" } },
+    { "moontide.CaseOptions", { "params", "table<string, any>?" }, { "options", "table<string, any>?" },
+        { "script", "string?" } },
+    { "moontide.Input", { "key", "string?" }, { "value", "string?" }, { "headers", "table?" },
+        { "timestamp", "integer?" }, { "partition", "integer?" }, { "offset", "integer?" } },
+    { "moontide.Wanted", { "key", "(string|false)?" }, { "value", "(string|false)?" }, { "headers", "table?" },
+        { "timestamp", "integer?" }, { "partition", "integer?" } },
+}
+
+-- What a script requires to get the section's names, or nil.
+function doc.module_of(section)
+    return section.module or section.text:match("^`local [%w_]+ = require \"(moontide[%w_%.]*)\"`")
+end
 
 -- Calls fn(section, entry) for each.
 function doc.each(fn)
@@ -190,6 +268,55 @@ function doc.markdown()
         lines[#lines + 1] = ""
     end
     return table.concat(lines, "\n")
+end
+
+-- "(a: T): R" of a row as LuaLS wants it; a row that is called with a colon takes its object first.
+local function luals(class, name, entry)
+    local types = entry.types
+    if types == nil then
+        return entry[2]:find(name .. "[%(%s]") and "fun(...: any): any" or "any"
+    elseif types:sub(1, 1) ~= "(" or not types:find("^%b()$") and not types:find("^%b():") then
+        return types
+    elseif not entry[2]:find(":" .. name, 1, true) then
+        return "fun" .. types
+    end
+    return "fun(self: " .. class .. (types:find("^%(%)") and "" or ", ") .. types:sub(2)
+end
+
+local function class_lines(section, class)
+    local lines = { "---@class " .. class }
+    for _, entry in ipairs(section.entries) do
+        local name = entry[1]:match("([%w_]+)$")
+        if not entry[1]:find(" ") and (entry[1]:find(".", 1, true) or entry.types) and name then
+            local what = entry[3]:gsub("%s+", " ")
+            lines[#lines + 1] = "---@field " .. name .. " " .. luals(class, name, entry) .. " # " .. what
+        end
+    end
+    return table.concat(lines, "\n")
+end
+
+-- Stubs for LuaLS: name of a file without its ending -> text. One for each module, one for the rest.
+function doc.stubs()
+    local stubs, rest = {}, { "---@meta moontide.types\n" }
+    for _, section in ipairs(doc.sections) do
+        local module = doc.module_of(section)
+        local class = section.class or module
+        if module then
+            stubs[module] = "---@meta " .. module .. "\n\n" .. class_lines(section, class)
+                .. "\nlocal M = {}\n\nreturn M\n"
+        elseif class then
+            rest[#rest + 1] = class_lines(section, class) .. "\n"
+        end
+    end
+    for _, shape in ipairs(doc.shapes) do
+        rest[#rest + 1] = "---@class " .. shape[1]
+        for i = 2, #shape do
+            rest[#rest + 1] = "---@field " .. shape[i][1] .. " " .. shape[i][2]
+        end
+        rest[#rest + 1] = ""
+    end
+    stubs["moontide.types"] = table.concat(rest, "\n") .. "\n"
+    return stubs
 end
 
 return doc

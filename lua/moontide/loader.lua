@@ -6,7 +6,7 @@ the name that was meant.
 ]]
 local names = require "moontide.names"
 local params = require "moontide.params"
-local error, type, pairs, tostring, pcall = error, type, pairs, tostring, pcall
+local error, type, pairs, tostring, pcall, select = error, type, pairs, tostring, pcall, select
 local find, gsub, sub = string.find, string.gsub, string.sub
 
 local loader = {}
@@ -36,8 +36,13 @@ local function place_of(options, name)
     end
 end
 
+-- Says what is wrong; options.found takes all of it, without it the first ends the load.
 local function refuse(options, name, text)
-    error(place_of(options, name) .. ": " .. text, 0)
+    text = place_of(options, name) .. ": " .. text
+    if options.found == nil then
+        error(text, 0)
+    end
+    options.found(text)
 end
 
 local function check_members(options, script)
@@ -53,8 +58,13 @@ local function check_members(options, script)
         end
     end
     if script.process == nil then
-        error(options.path .. ": the script has no process; add function M.process(rec, ctx)", 0)
-    elseif script.requires_order and not ORDERS[script.requires_order] then
+        local text = options.path .. ": the script has no process; add function M.process(rec, ctx)"
+        if options.found == nil then
+            error(text, 0)
+        end
+        options.found(text)
+    end
+    if type(script.requires_order) == "string" and not ORDERS[script.requires_order] then
         refuse(options, "requires_order", 'requires_order must be "key", "partition" or "none", not "'
             .. script.requires_order .. '"')
     end
@@ -76,6 +86,36 @@ function loader.members(options, result)
         refuse(options, name or "params", resolved)
     end
     return script, resolved
+end
+
+-- Calls found(text) for all that is wrong with what the script's chunk returned, each with its place as
+-- far as it is known; options as for members.
+function loader.inspect(options, result, found)
+    local script = result
+    if type(result) == "function" then
+        script = { process = result }
+    elseif type(result) ~= "table" then
+        found(select(2, pcall(loader.members, options, result)))
+        return
+    end
+    options.found = found
+    check_members(options, script)
+    if script.params ~= nil and type(script.params) ~= "table" then
+        return -- its type was told
+    end
+    local declared = script.params or {}
+    for name, value in pairs(options.params) do -- those that nothing declares
+        if declared[name] == nil then
+            local _, text = pcall(params.resolve, declared, { [name] = value })
+            refuse(options, "params", text)
+        end
+    end
+    for name, schema in pairs(declared) do
+        local ok, text = pcall(params.resolve, { [name] = schema }, { [name] = options.params[name] })
+        if not ok then
+            refuse(options, name, text)
+        end
+    end
 end
 
 return loader

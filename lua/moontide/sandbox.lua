@@ -33,6 +33,11 @@ local GONE = {
     setfenv = "it is not there for scripts", getfenv = "it is not there for scripts",
 }
 
+-- Why scripts have no global of this name; nil: no reason but that there is none.
+function sandbox.gone(name)
+    return GONE[name]
+end
+
 local function loader_of_text(env)
     return function(chunk, name, mode, given)
         if mode ~= nil and mode ~= "t" then

@@ -72,7 +72,7 @@ end
 function diff.record(record)
     local parts = {}
     for _, field in ipairs { "key", "value", "timestamp", "partition" } do
-        if record[field] ~= nil then
+        if record[field] ~= nil and record[field] ~= -1 then
             parts[#parts + 1] = field .. " = " .. diff.show(record[field])
         end
     end

@@ -68,7 +68,8 @@ local function make_module(file)
             error("t.case needs a name, options or none, and a function(p)", 2)
         end
         check_options(name, options)
-        file.cases[#file.cases + 1] = { name = name, options = options, fn = fn }
+        local info = debug.getinfo(2, "l")
+        file.cases[#file.cases + 1] = { name = name, options = options, fn = fn, line = info.currentline }
     end
     return setmetatable({}, { __index = function(_, name)
         if module[name] == nil then
@@ -167,7 +168,7 @@ local function run_case(tool, file, case)
     local ok, failure = xpcall(case.fn, traced, p)
     if ok then
         local text = test_case.leftovers(p)
-        failure = text and { text = text, line = nil } or nil
+        failure = text and { text = text, line = case.line } or nil
     end
     C.tide_case_close(tool)
     return failure, true

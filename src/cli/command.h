@@ -36,7 +36,8 @@ bool command_unknown(const char *word, struct error *err);
 
 /* The options of demo. */
 extern const struct argument DEMO_ARGUMENTS[];
-/* Those of test. */
+/* Those of check, test. */
+extern const struct argument CHECK_ARGUMENTS[];
 extern const struct argument TEST_ARGUMENTS[];
 
 /* As many operands as are given. */
@@ -47,9 +48,12 @@ bool check_command(const struct arguments *args, struct error *err);
 bool config_command(const struct arguments *args, struct error *err);
 bool config_dump_command(const struct arguments *args, struct error *err);
 bool demo_command(const struct arguments *args, struct error *err);
+bool doc_command(const struct arguments *args, struct error *err);
 bool help_command(const struct arguments *args, struct error *err);
+bool new_command(const struct arguments *args, struct error *err);
 bool run_command(const struct arguments *args, struct error *err);
 bool test_command(const struct arguments *args, struct error *err);
+bool types_command(const struct arguments *args, struct error *err);
 bool version_command(const struct arguments *args, struct error *err);
 
 #endif

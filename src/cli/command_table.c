@@ -26,11 +26,17 @@ static const struct command COMMANDS[] = {
      .operand_max = 1,
      .run = run_command},
     {.name = "check",
-     .usage = "SCRIPT | -c FILE  [options of run]",
-     .summary = "load script and configuration as run would, and say what is wrong",
-     .details = "Asks no broker and opens no output.\n",
-     .arguments = RUN_ARGUMENTS,
-     .operand_max = 1,
+     .usage = "SCRIPT... | -c FILE  [options of run]",
+     .summary = "load scripts and configuration as run would, and say all that is wrong",
+     .details =
+         "Tells all faults of each script with file, line and column: syntax, loading, members,\n"
+         "parameters, undeclared globals, records that are kept. With --json one object a fault.\n"
+         "Asks no broker and opens no output. Exit codes: 0 good, 2 configuration, 3 script.\n"
+         "\n"
+         "  moontide check scripts/filter.lua --set contains=ERROR\n"
+         "  moontide check scripts/identity.lua scripts/wordcount.lua --json\n",
+     .arguments = CHECK_ARGUMENTS,
+     .operand_max = OPERANDS_MANY,
      .run = check_command},
     {.name = "test",
      .usage = "DIR | FILE...",
@@ -46,6 +52,38 @@ static const struct command COMMANDS[] = {
      .arguments = TEST_ARGUMENTS,
      .operand_max = OPERANDS_MANY,
      .run = test_command},
+    {.name = "new",
+     .usage = "NAME",
+     .summary = "write a script, its test and its configuration to begin with",
+     .details = "Writes NAME.lua, NAME_test.lua and NAME.ini, which run as they stand; nothing is\n"
+                "written over. NAME may have folders in front.\n"
+                "\n"
+                "  moontide new pricing\n"
+                "  moontide test pricing_test.lua\n",
+     .arguments = NO_ARGUMENTS,
+     .operand_max = 1,
+     .run = new_command},
+    {.name = "doc",
+     .usage = "[NAME]",
+     .summary = "explain a function, member or module of scripts",
+     .details = "Without a name all of them are listed.\n"
+                "\n"
+                "  moontide doc ctx.emit\n"
+                "  moontide doc moontide.test\n",
+     .arguments = NO_ARGUMENTS,
+     .operand_max = 1,
+     .run = doc_command},
+    {.name = "types",
+     .usage = "[DIR]",
+     .summary = "write stubs for the Lua language server",
+     .details = "Writes a file for each module to DIR (types), for completion and hints in editors;\n"
+                "name the folder in workspace.library of .luarc.json.\n"
+                "\n"
+                "  moontide types\n"
+                "  moontide types ~/.local/share/moontide/types\n",
+     .arguments = NO_ARGUMENTS,
+     .operand_max = 1,
+     .run = types_command},
     {.name = "demo",
      .usage = "[SCRIPT] [--text DIR]",
      .summary = "count the words of real text on a Kafka inside the process",

@@ -17,22 +17,7 @@ static_assert(NULL_KEY_PARALLEL == 0 && NULL_KEY_SERIAL == 1, "processing.null.k
 static_assert(LOG_LEVEL_ERROR == 0 && LOG_LEVEL_DEBUG == 3, "level");
 static_assert(LOG_FORMAT_AUTO == 0 && LOG_FORMAT_JSON == 3, "format");
 
-const struct argument RUN_ARGUMENTS[] = {
-    {'c', "config", "FILE", false, "configuration file (INI)"},
-    {0, "in", "TOPIC", true, "read a topic, file:PATH, or - for stdin"},
-    {0, "out", "TOPIC", true, "write to a topic, file:PATH or -; NAME=file:PATH for emit(NAME)"},
-    {'b', "brokers", "HOST:PORT,...", false, "Kafka brokers (bootstrap.servers)"},
-    {'g', "group", "GROUP", false, "consumer group (application.id)"},
-    {'X', "option", "KEY=VALUE", true, "engine option, or kafka.NAME=VALUE for librdkafka"},
-    {0, "set", "NAME=VALUE", true, "parameter of the script"},
-    {0, "frame", NULL, false, "length-framed records in files and pipes (local.framing)"},
-    {0, "from-start", NULL, false, "begin input files at their start (local.from.start)"},
-    {0, "embedded", NULL, false, "run a Kafka inside the process"},
-    {0, "admin", "ADDRESS", false, "serve metrics and status on HOST:PORT or unix:PATH"},
-    {'q', "quiet", NULL, false, "no progress line on the terminal (log.progress=off)"},
-    {'e', "exit-at-end", NULL, false, "exit 0 at the end of every partition"},
-    {0, NULL, NULL, false, NULL},
-};
+const struct argument RUN_ARGUMENTS[] = {RUN_ARGUMENT_ROWS, {0, NULL, NULL, false, NULL}};
 
 /* Options that are another name for one key of the configuration. */
 struct short_cut {

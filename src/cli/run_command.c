@@ -51,19 +51,3 @@ static bool run_engine(struct runtime *runtime, struct error *err)
     engine_destroy(engine);
     return ok;
 }
-
-bool check_command(const struct arguments *args, struct error *err)
-{
-    struct config cfg;
-    struct runtime runtime = {0};
-    bool ok = run_arguments_load(args, &cfg, err) && runtime_check(&runtime, &cfg, err);
-    if (ok) {
-        const char *version = script_version(runtime.script);
-        printf("%s%s%s: good; %u threads, %u a task\n", script_path(runtime.script),
-               version ? " " : "", version ? version : "", runtime.options.num_stream_threads,
-               runtime.options.num_threads_per_task);
-    }
-    runtime_close(&runtime);
-    config_fini(&cfg);
-    return ok;
-}
