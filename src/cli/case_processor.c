@@ -73,9 +73,8 @@ static size_t run(struct processor *processor, struct work *const *batch, size_t
     while (free_count < count && plan_of(p, batch[free_count]->rec.offset) == NULL) {
         free_count++;
     }
-    size_t ran = free_count == 0
-                     ? fail_as_planned(plan_of(p, batch[0]->rec.offset), batch[0])
-                     : p->within->ops->run(p->within, batch, free_count);
+    size_t ran = free_count == 0 ? fail_as_planned(plan_of(p, batch[0]->rec.offset), batch[0])
+                                 : p->within->ops->run(p->within, batch, free_count);
     if (batch[ran - 1]->outcome == OUTCOME_FAILED) {
         note(p, batch[ran - 1]);
     }

@@ -93,8 +93,7 @@ bool check_command(const struct arguments *args, struct error *err)
             own.given[own.given_count++] = args->given[i];
         }
     }
-    bool ok =
-        own.operand_count > 1 ? check_all(&own, json, err) : check_one(&own, json, err);
+    bool ok = own.operand_count > 1 ? check_all(&own, json, err) : check_one(&own, json, err);
     memory_free(own.given);
     return ok;
 }

@@ -42,7 +42,8 @@ static const struct command COMMANDS[] = {
      .usage = "DIR | FILE...",
      .summary = "run tests of scripts on the engine itself",
      .details =
-         "Runs the cases of *_test.lua files, each with a fresh script, engine and clock. NAME_test.lua\n"
+         "Runs the cases of *_test.lua files, each with a fresh script, engine and clock. "
+         "NAME_test.lua\n"
          "tests NAME.lua beside it. Results are TAP in a pipe, lines for people on a terminal.\n"
          "\n"
          "Exit codes: 0 all passed, 2 usage, 3 a script or test does not load, 6 tests failed.\n"
@@ -76,11 +77,12 @@ static const struct command COMMANDS[] = {
     {.name = "types",
      .usage = "[DIR]",
      .summary = "write stubs for the Lua language server",
-     .details = "Writes a file for each module to DIR (types), for completion and hints in editors;\n"
-                "name the folder in workspace.library of .luarc.json.\n"
-                "\n"
-                "  moontide types\n"
-                "  moontide types ~/.local/share/moontide/types\n",
+     .details =
+         "Writes a file for each module to DIR (types), for completion and hints in editors;\n"
+         "name the folder in workspace.library of .luarc.json.\n"
+         "\n"
+         "  moontide types\n"
+         "  moontide types ~/.local/share/moontide/types\n",
      .arguments = NO_ARGUMENTS,
      .operand_max = 1,
      .run = types_command},

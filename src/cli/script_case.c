@@ -1,5 +1,13 @@
-#include "cli/script_case.h"
-
+/*
+ * script_case: one case of a test of a script, on the engine's own pipeline, window and worker.
+ *
+ * Why: a test must show what a run would do, so nothing of the engine is rebuilt here: only source,
+ * sink and clock are in memory, and one thread takes the turns of both sides. The functions
+ * tide_case_* of script/tool_abi.h are implemented here; the test's Lua code calls them.
+ *
+ * Thread: one, which plays poll thread and worker.
+ * Owns: configuration, script, engine parts and all records, until close.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -17,6 +25,9 @@
 #include "script/lua_tool.h"
 
 enum { MS_NS = 1000000, TURNS_MAX = 10000000 };
+
+/* The clock of a new case: milliseconds since 1970 at 2024-01-01T00:00:00Z. */
+#define EPOCH_MS INT64_C(1704067200000)
 
 struct tide_case {
     struct config cfg;
@@ -40,7 +51,7 @@ static int64_t monotonic_ns(void *context)
 
 static int64_t wall_ms(void *context)
 {
-    return SCRIPT_CASE_EPOCH_MS + ((struct tide_case *)context)->now_ns / MS_NS;
+    return EPOCH_MS + ((struct tide_case *)context)->now_ns / MS_NS;
 }
 
 static bool load_config(struct tide_case *run, const char *script,
@@ -308,5 +319,5 @@ EXPORTED const char *tide_case_letter_topic(const struct tide_case *run)
 
 EXPORTED int64_t tide_case_now_ms(const struct tide_case *run)
 {
-    return SCRIPT_CASE_EPOCH_MS + run->now_ns / MS_NS;
+    return EPOCH_MS + run->now_ns / MS_NS;
 }

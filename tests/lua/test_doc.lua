@@ -92,4 +92,59 @@ tests["members of a script are those of loader.lua"] = function()
     end
 end
 
+tests["modules that scripts may require have a section, and each of their functions a row"] = function()
+    local modules = { ["moontide.test"] = { "lua/moontide/test_tool.lua", "module" } }
+    for name, file in read("lua/moontide/sandbox.lua"):match("PUBLIC = (%b{})"):gmatch(
+        '([%w_%.]+)"?%]? = require "moontide%.([%w_]+)"') do
+        modules[name] = { "lua/moontide/" .. file .. ".lua", file == "init" and "tide" or file }
+    end
+    assert(modules.moontide)
+    local sections = {}
+    for _, section in ipairs(doc.sections) do
+        local module = doc.module_of(section)
+        for _, entry in ipairs(section.entries) do
+            if module then
+                sections[module] = sections[module] or {}
+                sections[module][entry[1]:match("([%w_]+)$")] = true
+            end
+        end
+    end
+    for module, source in pairs(modules) do
+        assert(sections[module], module .. " has no section")
+        for name in read(source[1]):gmatch("\n *function " .. source[2] .. "%.(%l[%w_]*)%(") do
+            assert(sections[module][name], module .. "." .. name .. " has no row")
+        end
+    end
+end
+
+tests["methods of p are those of test_case.lua"] = function()
+    local there = {}
+    for name in read("lua/moontide/test_case.lua"):gmatch("\nfunction methods:(%l[%w_]*)") do
+        there[name] = true
+    end
+    same(there, documented("p"), "p")
+end
+
+tests["stubs parse, and name each member of ctx and rec"] = function()
+    local stubs = doc.stubs()
+    for name, text in pairs(stubs) do
+        assert(loadstring(text, name))
+        assert(text:find("^%-%-%-@meta " .. name:gsub("%p", "%%%0") .. "\n"), name)
+    end
+    for _, prefix in ipairs { "ctx", "rec", "headers", "p" } do
+        for name in pairs(documented(prefix)) do
+            assert(stubs["moontide.types"]:find("---@field " .. name .. " ", 1, true), prefix .. "." .. name)
+        end
+    end
+end
+
+tests["what rows say of types and examples can be read"] = function()
+    doc.each(function(_, entry)
+        assert(entry.types == nil or #entry.types > 0, entry.name)
+        assert(entry.errors == nil or entry.errors:find("%.$"), entry.name)
+        assert(entry.example == nil or loadstring(entry.example) or loadstring("local _ = " .. entry.example),
+            entry.name .. ": its example is no Lua")
+    end)
+end
+
 return tests
