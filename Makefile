@@ -118,7 +118,7 @@ test: ## install, build, and run all tests but the long ones
 	$(Q)scripts/dev/bootstrap all
 	$(Q)$(MAKE) all
 	$(Q)$(MAKE) VARIANT=test programs
-	$(Q)scripts/dev/run-tests test unit property sim lua fuzz integration
+	$(Q)scripts/dev/run-tests test unit property sim lua scripts fuzz integration
 
 unit property lua-test integration: all ## run one suite
 	$(Q)$(MAKE) VARIANT=test programs
