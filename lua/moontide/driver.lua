@@ -16,6 +16,7 @@ local loader = require "moontide.loader"
 local names = require "moontide.names"
 local record = require "moontide.record"
 local sandbox = require "moontide.sandbox"
+local source_lines = require "moontide.source_lines"
 local verdict = require "moontide.verdict"
 local C, call = host.C, host.call
 local error, pcall, xpcall, rawequal, type, tostring = error, pcall, xpcall, rawequal, type, tostring
@@ -66,7 +67,7 @@ local function on_error(raised)
         return raised -- the way out of a record that the script has ended
     end
     failure = describe(raised)
-    failure = failure .. frames_of_script()
+    failure = failure .. source_lines.of(failure) .. frames_of_script()
     return failure
 end
 
@@ -173,6 +174,7 @@ end
 -- Loads the script, runs its init, and returns run, close, requires_order, version.
 function driver.load(options)
     local env = sandbox.make(options.path)
+    source_lines.keep(options.path, options.source)
     local chunk, wrong = sandbox.compile(env, options.source, options.path)
     if chunk == nil then
         error(wrong, 0)

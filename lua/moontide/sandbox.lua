@@ -9,6 +9,7 @@ the script and with init(), never later, so that every worker runs the same file
 ]]
 local host = require "moontide.host"
 local names = require "moontide.names"
+local source_lines = require "moontide.source_lines"
 local context = require "moontide.context"
 local ffi, C, call = host.ffi, host.C, host.call
 local error, type, tostring, pcall = error, type, tostring, pcall
@@ -71,7 +72,9 @@ local function read_module(name, path)
         return nil, "module '" .. name .. "' not found: " .. ffi.string(place[0])
             .. " (scripts may require moontide and modules beside " .. path .. ")"
     end
-    return ffi.string(text, size[0]), ffi.string(place[0])
+    local source, found = ffi.string(text, size[0]), ffi.string(place[0])
+    source_lines.keep(found, source)
+    return source, found
 end
 
 -- require: our own public modules, then files beside the script.

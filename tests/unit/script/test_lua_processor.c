@@ -234,7 +234,8 @@ Test(lua_processor, emissions_are_checked_where_they_are_made)
 Test(lua_processor, whatever_is_raised_becomes_a_text)
 {
     static const struct run_row ROWS[] = {
-        {PROCESS("error('plain')"), "script.lua:2: plain\nstack traceback:\n\t"},
+        {PROCESS("error('plain')"),
+         "script.lua:2: plain\n    error('plain')\nstack traceback:\n\t"},
         {PROCESS("error('bare', 0)"), "bare"},
         {PROCESS("error({ code = 1 })"), "(raised a table without __tostring)"},
         {PROCESS("error(setmetatable({}, { __tostring = function() return 'shown' end }))"),
@@ -690,7 +691,7 @@ Test(lua_processor, failure_names_place_and_frames_of_the_script)
                "return function(rec)\n  local x = deep(rec)\n  return x\nend");
     struct work *work = script_rig_add(&rig, "k1", "v");
     script_rig_run(&rig);
-    expect_failed(work, "script.lua:2: boom k1\nstack traceback:");
+    expect_failed(work, "script.lua:2: boom k1\n    error('boom ' .. rec.key)\nstack traceback:");
     expect_failed(work, "script.lua:5: in function");
     cr_assert_not(strstr(work->reason, "driver.lua"), "%s", work->reason);
     script_rig_fini(&rig);

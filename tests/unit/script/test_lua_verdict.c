@@ -239,7 +239,8 @@ Test(lua_verdict, whatever_is_raised_fails_one_record)
 {
     static const struct row ROWS[] = {
         {"error('plain')", FAILURE_RAISED, REQUEST_NONE,
-         "script.lua:3: plain\nstack traceback:", 0},
+         "script.lua:3: plain\n    ctx:emit('t', { value = 'x' }) error('plain')\nstack traceback:",
+         0},
         {"error({})", FAILURE_RAISED, REQUEST_NONE, "(raised a table without __tostring)", 0},
         {"error(setmetatable({}, { __tostring = function() return 'shown' end }))", FAILURE_RAISED,
          REQUEST_NONE, "(raised a table) shown", 0},
