@@ -84,6 +84,21 @@ LUA
     code 2 moon test nowhere
 }
 
+local_test tools_test_ends_though_a_record_is_tried_again_for_ever
+tools_test_ends_though_a_record_is_tried_again_for_ever() {
+    echo 'return function(rec, ctx) ctx.retry(0, "never") end' >a.lua
+    cat >a_test.lua <<'LUA'
+local t = require "moontide.test"
+t.case("one of many", { options = { ["max.retries"] = -1 } }, function(p)
+    p:push("in", { value = "x" })
+    p:expect_retry("never")
+    p:expect_retry("never")
+end)
+LUA
+    code 6 moon test a_test.lua
+    has out 'a record failed and the test does not expect it' 'attempt 3, is tried again: a.lua:1: never'
+}
+
 local_test tools_test_fails_what_is_wrong
 tools_test_fails_what_is_wrong() {
     broken_script
