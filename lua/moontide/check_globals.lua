@@ -29,6 +29,16 @@ local MOV = op_within("return function(r) local a = r return a, r end", 1)
 local TSETV = op_within("local u = {} return function(r, k) u[k] = r end", 2)
 local TSETS = op_within("local u = {} return function(r) u.k = r end", 2)
 local TSETB = op_within("local u = {} return function(r) u[1] = r end", 2)
+local LEN = op_within("local u = {} return function(r) local n = #r return n, r end", 1)
+local TGETS = op_within("return function(r) local n = r.k return n, r end", 1)
+local TGETV = op_within("return function(r, k) local n = r[k] return n, r end", 1)
+local TNEW = op_within("return function(r) local n = {} return n, r end", 1)
+local KSTR = op_within("return function(r) local n = 'x' return n, r end", 1)
+local KSHORT = op_within("return function(r) local n = 1 return n, r end", 1)
+local CALL = op_within("return function(r) f(r) return r end", 3)
+-- instructions that put something else into their first register
+local WRITERS = { [LEN] = true, [TGETS] = true, [TGETV] = true, [TNEW] = true, [KSTR] = true,
+    [KSHORT] = true }
 
 local function parts(ins)
     return band(ins, 0xff), band(shr(ins, 8), 0xff), shr(ins, 24), band(shr(ins, 16), 0xff), shr(ins, 16)
@@ -60,9 +70,10 @@ function check_globals.each(chunk, fn)
 end
 
 -- The lines at which a function puts its first parameter, or what comes of assigning it to another local,
--- into a variable or a table from outside. Follows the instructions in their order, not the branches.
+-- into a variable or a table from outside, also by table.insert. Follows the instructions in their order,
+-- not the branches.
 function check_globals.kept_records(process)
-    local holds, outside, lines = { [0] = true }, {}, {}
+    local holds, outside, inserts, lines = { [0] = true }, {}, {}, {}
     local info = util.funcinfo(process)
     for pc = 1, info.bytecodes - 1 do
         local op, a, b, c, d = parts(util.funcbc(process, pc))
@@ -73,32 +84,22 @@ function check_globals.kept_records(process)
             keeps = holds[a] and outside[b]
         elseif op == GSET then
             keeps = holds[a]
+        elseif op == CALL then -- arguments begin two registers behind the function
+            keeps = inserts[a] and outside[a + 2] and (holds[a + 3] or holds[a + 4])
+            holds[a + 3], holds[a + 4] = nil, nil
         elseif op == MOV then
             holds[a], outside[a] = holds[d], outside[d]
         elseif op == UGET or op == GGET then
             holds[a], outside[a] = nil, true
-        elseif c and check_globals.writes_a(op) then
+        elseif WRITERS[op] then
             holds[a], outside[a] = nil, nil
+            inserts[a] = op == TGETS and util.funck(process, -c - 1) == "insert"
         end
         if keeps then
             lines[#lines + 1] = util.funcinfo(process, pc).currentline
         end
     end
     return lines
-end
-
-local STORES = { [USETV] = true, [TSETV] = true, [TSETS] = true, [TSETB] = true, [GSET] = true }
-local LEN = op_within("local u = {} return function(r) local n = #r return n, r end", 1)
-local TGETS = op_within("return function(r) local n = r.k return n, r end", 1)
-local TGETV = op_within("return function(r, k) local n = r[k] return n, r end", 1)
-local TNEW = op_within("return function(r) local n = {} return n, r end", 1)
-local KSTR = op_within("return function(r) local n = 'x' return n, r end", 1)
-local KSHORT = op_within("return function(r) local n = 1 return n, r end", 1)
-local WRITERS = { [LEN] = true, [TGETS] = true, [TGETV] = true, [TNEW] = true, [KSTR] = true, [KSHORT] = true }
-
--- Instructions that put something else into their first register.
-function check_globals.writes_a(op)
-    return WRITERS[op] and not STORES[op]
 end
 
 return check_globals

@@ -199,9 +199,19 @@ local function check_file(tool, path, params)
     return faults, source
 end
 
+-- Whether the bytes are UTF-8, as JSON wants it.
+local function is_utf8(text)
+    local rest = gsub(text, "[\194-\223][\128-\191]", "")
+    rest = gsub(rest, "[\224-\239][\128-\191][\128-\191]", "")
+    rest = gsub(rest, "[\240-\244][\128-\191][\128-\191][\128-\191]", "")
+    return not find(rest, "[\128-\255]")
+end
+
+-- Bytes of a text that is no UTF-8 are written as the characters of their numbers.
 local function json_text(text)
+    local plain = is_utf8(text)
     return '"' .. gsub(text, '[%c"\\\127-\255]', function(one)
-        return one == '"' and '\\"' or one == "\\" and "\\\\" or one:byte() > 127 and one
+        return one == '"' and '\\"' or one == "\\" and "\\\\" or one:byte() > 127 and plain and one
             or format("\\u%04x", one:byte())
     end) .. '"'
 end

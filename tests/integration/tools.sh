@@ -193,19 +193,25 @@ function M.process(rec)
     seen[1] = rec.key
     local copy = rec
     seen.last = copy
+    table.insert(seen, rec)
+    table.insert(seen, rec.key)
     return last and rec
 end
 return M
 LUA
     code 3 moon check bad.lua
     sed -n 's/^\(bad.lua:[0-9:]*\): error: .*/\1/p' out >got
-    printf 'bad.lua:%s\n' 3:14 4:1 7:9 8:9 10:12 11:23 14:5 >want
+    printf 'bad.lua:%s\n' 3:14 4:1 7:9 8:9 10:12 11:23 14:5 15:24 >want
     same want got
     has out '    last = rec' '               ^' 'did you mean "print"?' 'did you mean "process"?'
-    has err 'E_SCRIPT: 7 faults in bad.lua'
+    has err 'E_SCRIPT: 8 faults in bad.lua'
     code 3 moon check bad.lua --json
     jq -r '[.path, .line, .column] | join(":")' out >got
     same want got
+    printf 'return function() error(_G["\377"], \302\265) end' >bytes.lua
+    code 3 moon check bytes.lua --json
+    jq -e .message out >got
+    iconv -f utf-8 -t utf-8 out >got
     identity
     printf 'local x = 1\nx += 2\n' >syntax.lua
     code 3 moon check identity.lua syntax.lua none.lua
